@@ -1,0 +1,32 @@
+# tutti_library(NAME SOURCES ... LINK ...): the static library of one folder, part of libtutti.
+# tutti_test(NAME SOURCES ... LINK ... LABELS ... TIMEOUT s): a GoogleTest program, one ctest entry for each test in it.
+add_library(tutti_compile_options INTERFACE)
+target_compile_options(tutti_compile_options INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-align -Woverloaded-virtual -Wconversion -Wno-sign-conversion
+  $<$<BOOL:${TUTTI_WERROR}>:-Werror>)
+if(TUTTI_SANITIZE)
+  target_compile_options(tutti_compile_options INTERFACE -fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(tutti_compile_options INTERFACE -fsanitize=${TUTTI_SANITIZE})
+endif()
+if(TUTTI_COVERAGE)
+  target_compile_options(tutti_compile_options INTERFACE --coverage)
+  target_link_options(tutti_compile_options INTERFACE --coverage)
+endif()
+
+function(tutti_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PUBLIC ${arg_LINK} PRIVATE tutti_compile_options)
+endfunction()
+
+function(tutti_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} tutti_compile_options GTest::gtest GTest::gtest_main)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()
