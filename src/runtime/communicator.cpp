@@ -18,7 +18,8 @@ void Communicator::finish_initialising(const Status& status) {
 }
 
 Status Communicator::usable() const {
-  if (broken()) [[unlikely]] return error_status();
+  if (broken()) [[unlikely]]
+    return error_status();
   if (initialising()) [[unlikely]]
     return Status(Code::kInvalidUsage, "the communicator is still initialising: poll ncclCommGetAsyncError first");
   if (finalized_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -80,7 +81,8 @@ Result<std::shared_ptr<Ticket>> Communicator::issue(const Call& call) {
 
 bool Communicator::progress() {
   if (!busy() || !try_claim()) return false;
-  if (broken()) [[unlikely]] end_all(error_status());
+  if (broken()) [[unlikely]]
+    end_all(error_status());
   const bool moved = start_pending() | advance_operations() | carry_transports();
   unclaim();
   return moved;

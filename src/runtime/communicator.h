@@ -1,11 +1,11 @@
 // A communicator: one rank's view of a group of ranks, and the engine that runs its operations.
 //
 // Claim. One thread at a time runs the communicator (claim_): whoever waits for an operation, else the progress thread.
-// Everything that the executor touches belongs to the claim's holder. Calls that find the claim taken, or that may not start
-// yet, leave their operation in the inbox.
+// Everything that the executor touches belongs to the claim's holder. Calls that find the claim taken, or that may not
+// start yet, leave their operation in the inbox.
 //
-// Operations start in issue order, each in the next flight (sequence number modulo flights), when its flight is free and its
-// stream has come to it. Their queues are separate, so that one that stalls blocks no other.
+// Operations start in issue order, each in the next flight (sequence number modulo flights), when its flight is free
+// and its stream has come to it. Their queues are separate, so that one that stalls blocks no other.
 //
 // Errors. The first one (a dead rank, a disagreement, an abort) stays for good: every unfinished and every later
 // operation ends with it. The user then aborts the communicator.
@@ -86,7 +86,8 @@ class Communicator final : private QueueSource {
   bool busy() const { return unfinished_.load(std::memory_order_acquire) != 0; }
   // Runs whatever can run now. Returns true when anything moved, false also when another thread is at it.
   bool progress();
-  // The slow side of waiting: failures, deadlines, messages of foreign operations. Call now and then while nothing moves.
+  // The slow side of waiting: failures, deadlines, messages of foreign operations. Call now and then while nothing
+  // moves.
   void look_after();
   // For a thread that waits and drives this communicator.
   Waiter& waiter() { return waiter_; }
@@ -188,8 +189,8 @@ class Communicator final : private QueueSource {
   mutable std::mutex health_mutex_;
   Status error_;
   std::vector<std::optional<std::chrono::steady_clock::time_point>> left_;  // by rank: when it said good-bye
-  std::optional<std::chrono::steady_clock::time_point> first_failure_;     // of a transport
-  std::chrono::seconds timeout_{0};                                        // of one operation; 0: none
+  std::optional<std::chrono::steady_clock::time_point> first_failure_;      // of a transport
+  std::chrono::seconds timeout_{0};                                         // of one operation; 0: none
   std::atomic<bool> finalized_{false};
 };
 

@@ -215,7 +215,8 @@ int Executor::waits_for(const Operation& op, const char** what) {
       if (operands[i].role != Role::kPeer) continue;
       const bool source = i < step.sources;
       if (source && queues[i].recv != nullptr && queues[i].recv->peek() != nullptr) continue;
-      if (!source && queues[i].send != nullptr && queues[i].send->outstanding() < queues[i].send->ring().depth) continue;
+      if (!source && queues[i].send != nullptr && queues[i].send->outstanding() < queues[i].send->ring().depth)
+        continue;
       *what = source ? "a message from" : (queues[i].send == nullptr ? "a connection to" : "room in the queue to");
       return static_cast<int>(operands[i].index);
     }

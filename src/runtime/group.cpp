@@ -94,7 +94,8 @@ Status wait_for_tickets(const std::vector<Waiting>& waiting) {
     }
     bool moved = false;
     for (size_t i = next; i < waiting.size(); ++i) {
-      if (i == next || waiting[i].communicator != waiting[i - 1].communicator) moved |= waiting[i].communicator->progress();
+      if (i == next || waiting[i].communicator != waiting[i - 1].communicator)
+        moved |= waiting[i].communicator->progress();
     }
     if (moved) {
       round = 0;
@@ -141,7 +142,9 @@ void group_add_init(std::function<Status()> work, std::function<void(bool)> comm
   group.inits.push_back({std::move(work), std::move(commit)});
 }
 
-bool in_group() { return group.depth > 0; }
+bool in_group() {
+  return group.depth > 0;
+}
 
 Status group_start() {
   ++group.depth;

@@ -45,12 +45,13 @@ void Communicator::fail(const Status& status, Tell tell) {
 
 std::string Communicator::name_of_rank(int rank) const {
   return rank >= 0 && rank < static_cast<int>(members_.size()) ? members_[static_cast<size_t>(rank)].peer.name()
-                                                              : fmt::format("rank {}", rank);
+                                                               : fmt::format("rank {}", rank);
 }
 
-Status Communicator::disagreement_status(int rank, const Fingerprint& mine, int other, const Fingerprint& theirs) const {
-  return error(Code::kInvalidUsage, "ranks disagree on an operation: {} called {}, but {} called {}", name_of_rank(rank),
-               describe(mine, theirs), name_of_rank(other), describe(theirs, mine));
+Status Communicator::disagreement_status(int rank, const Fingerprint& mine, int other,
+                                         const Fingerprint& theirs) const {
+  return error(Code::kInvalidUsage, "ranks disagree on an operation: {} called {}, but {} called {}",
+               name_of_rank(rank), describe(mine, theirs), name_of_rank(other), describe(theirs, mine));
 }
 
 void Communicator::disagree(const Operation& op, const Disagreement& found) {

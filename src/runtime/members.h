@@ -14,12 +14,12 @@ namespace tutti::runtime {
 
 struct Member {
   transport::Peer peer;
-  uint32_t cores = 1;          // processors that this process may run on
-  bool shm_disable = false;    // NCCL_SHM_DISABLE
-  bool p2p_disable = false;    // NCCL_P2P_DISABLE
-  std::string allreduce;       // TUTTI_ALLREDUCE; only rank 0's counts
-  std::string algo;            // NCCL_ALGO; only rank 0's counts
-  transport::QueueShape shape; // only rank 0's counts
+  uint32_t cores = 1;           // processors that this process may run on
+  bool shm_disable = false;     // NCCL_SHM_DISABLE
+  bool p2p_disable = false;     // NCCL_P2P_DISABLE
+  std::string allreduce;        // TUTTI_ALLREDUCE; only rank 0's counts
+  std::string algo;             // NCCL_ALGO; only rank 0's counts
+  transport::QueueShape shape;  // only rank 0's counts
 };
 
 using Members = std::vector<Member>;  // by rank

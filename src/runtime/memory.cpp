@@ -48,7 +48,8 @@ Status mem_free(void* address) {
   Allocations& all = allocations();
   const std::lock_guard lock(all.mutex);
   const auto it = all.sizes.find(address);
-  if (it == all.sizes.end()) return error(Code::kInvalidArgument, "ncclMemFree: {} does not come from ncclMemAlloc", address);
+  if (it == all.sizes.end())
+    return error(Code::kInvalidArgument, "ncclMemFree: {} does not come from ncclMemAlloc", address);
   munmap(address, it->second);
   all.sizes.erase(it);
   return {};

@@ -22,8 +22,8 @@ class Stream;
 inline constexpr uint32_t kMaxLanes = 64;
 
 // A plan whose peers have been found: for each flight and lane, the queue behind every kPeer operand (same index as in
-// Lane::operands), filled in when a step first touches it. Owned by the communicator's plan cache; its queues belong to whoever
-// has claimed the communicator.
+// Lane::operands), filled in when a step first touches it. Owned by the communicator's plan cache; its queues belong to
+// whoever has claimed the communicator.
 struct BoundOperand {
   transport::SendQueue* send = nullptr;
   transport::RecvQueue* recv = nullptr;

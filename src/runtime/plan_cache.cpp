@@ -29,7 +29,8 @@ void PlanCache::configure(int rank, const algorithms::Snapshot& snapshot, const 
 }
 
 void PlanCache::trim() {
-  if (calls_.size() <= kMostCalls) [[likely]] return;
+  if (calls_.size() <= kMostCalls) [[likely]]
+    return;
   last_ = nullptr;
   calls_.clear();
 }
@@ -54,7 +55,8 @@ Result<std::shared_ptr<BoundPlan>> PlanCache::plan_for(const algorithms::Choice&
 
 Result<const PreparedCall*> PlanCache::prepare(Collective kind, uint64_t count, DataType type, ReduceOp op, int root) {
   const Key key{count, root, kind, type, op};
-  if (last_ != nullptr && last_key_ == key) [[likely]] return last_;
+  if (last_ != nullptr && last_key_ == key) [[likely]]
+    return last_;
   auto it = calls_.find(key);
   if (it == calls_.end()) {
     algorithms::Request request;
@@ -80,8 +82,8 @@ Result<const PreparedCall*> PlanCache::prepare(Collective kind, uint64_t count, 
     call->fingerprint.type = type;
     call->fingerprint.op = op;
     call->slicing = algorithms::make_slicing(header, count, size_of(type), shape_.slot_bytes, choice.slices);
-    call->scratch_bytes = header.scratch_chunks * size_of(type) *
-                          (header.scratch_per_loop ? call->slicing.piece : call->slicing.chunk);
+    call->scratch_bytes =
+        header.scratch_chunks * size_of(type) * (header.scratch_per_loop ? call->slicing.piece : call->slicing.chunk);
     call->reduce = kernels::host_kernels().reduce[static_cast<int>(type)][static_cast<int>(op)];
     call->divisor = op == ReduceOp::kAvg ? static_cast<uint32_t>(header.nranks) : 0;
     call->streaming = request.bytes >= kStreamingBytes;

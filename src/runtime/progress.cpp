@@ -94,7 +94,7 @@ class ProgressThread {
   }
 
   struct Pass {
-    bool busy = false;   // something is unfinished that no other thread runs
+    bool busy = false;  // something is unfinished that no other thread runs
     bool moved = false;
   };
   Pass pass(bool look_after) {
@@ -141,9 +141,17 @@ class ProgressThread {
 
 }  // namespace
 
-void progress_add(Communicator* communicator) { ProgressThread::instance().add(communicator); }
-void progress_remove(Communicator* communicator) { ProgressThread::instance().remove(communicator); }
-void progress_wake() { ProgressThread::instance().wake(); }
-bool drive_all_communicators() { return ProgressThread::instance().drive_all(); }
+void progress_add(Communicator* communicator) {
+  ProgressThread::instance().add(communicator);
+}
+void progress_remove(Communicator* communicator) {
+  ProgressThread::instance().remove(communicator);
+}
+void progress_wake() {
+  ProgressThread::instance().wake();
+}
+bool drive_all_communicators() {
+  return ProgressThread::instance().drive_all();
+}
 
 }  // namespace tutti::runtime

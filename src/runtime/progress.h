@@ -1,5 +1,5 @@
-// The progress thread: one for all communicators of the process. It serves the control networks and incoming connections, and
-// runs operations that nobody waits for.
+// The progress thread: one for all communicators of the process. It serves the control networks and incoming
+// connections, and runs operations that nobody waits for.
 #pragma once
 
 #include <memory>

@@ -110,7 +110,8 @@ Status comm_init_all(Communicator** out, int n, const int* devices) {
   TUTTI_RETURN_IF_ERROR(process_config().status());
   std::vector<Communicator*> made;
   for (int i = 0; i < n; ++i) {
-    made.push_back(registry_add(std::make_unique<Communicator>(i, n, devices == nullptr ? i : devices[i], CommOptions{})));
+    made.push_back(
+        registry_add(std::make_unique<Communicator>(i, n, devices == nullptr ? i : devices[i], CommOptions{})));
     made.back()->set_initialising();
   }
   const Status status = join_in_this_process(made, Clock::now() + process_config()->init_timeout);
@@ -126,7 +127,9 @@ Status comm_init_all(Communicator** out, int n, const int* devices) {
   return status;
 }
 
-bool comm_is_valid(const void* handle) { return registry_contains(handle); }
+bool comm_is_valid(const void* handle) {
+  return registry_contains(handle);
+}
 
 Status comm_finalize(Communicator* communicator) {
   const Use use(communicator);
@@ -189,9 +192,15 @@ Status comm_async_error(Communicator* communicator, Status* out) {
   return {};
 }
 
-int comm_count(const Communicator* communicator) { return communicator->nranks(); }
-int comm_rank(const Communicator* communicator) { return communicator->rank(); }
-int comm_device(const Communicator* communicator) { return communicator->device(); }
+int comm_count(const Communicator* communicator) {
+  return communicator->nranks();
+}
+int comm_rank(const Communicator* communicator) {
+  return communicator->rank();
+}
+int comm_device(const Communicator* communicator) {
+  return communicator->device();
+}
 
 Status all_reduce(Communicator* communicator, const void* send, void* recv, uint64_t count, DataType type,
                   const ReduceSpec& reduce, void* stream) {

@@ -1,8 +1,8 @@
 // The runtime's face to the C API: every public operation, with arguments already checked and translated.
 //
 // Read runtime/communicator.h next. All functions may be called from any thread; calls on one communicator must not
-// overlap (as in NCCL), except comm_abort and comm_async_error. Functions return kInProgress where a non-blocking communicator has
-// begun something that it has not finished. No function throws.
+// overlap (as in NCCL), except comm_abort and comm_async_error. Functions return kInProgress where a non-blocking
+// communicator has begun something that it has not finished. No function throws.
 #pragma once
 
 #include <array>
@@ -48,7 +48,8 @@ Status group_end();
 bool in_group();
 
 // --- collectives on host memory. stream: null, or a handle from stream_create.
-Status all_reduce(Communicator*, const void* send, void* recv, uint64_t count, DataType, const ReduceSpec&, void* stream);
+Status all_reduce(Communicator*, const void* send, void* recv, uint64_t count, DataType, const ReduceSpec&,
+                  void* stream);
 
 // --- reduction operators made by the user: handles >= 5, private to the communicator.
 Status red_op_create_premulsum(Communicator*, const void* scalar, DataType, int* op_out);

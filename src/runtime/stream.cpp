@@ -20,8 +20,9 @@ void Stream::issue_wait(std::shared_ptr<Stream> other, uint64_t ticket) {
   waits_.push_back({issued_++, std::move(other), ticket});
 }
 
-// The lock order is "waiting stream, then the stream waited for"; a circle of events cannot arise, because an event names only
-// what was issued before it was recorded. Still only a peek is taken, so that two streams never hold each other's lock.
+// The lock order is "waiting stream, then the stream waited for"; a circle of events cannot arise, because an event
+// names only what was issued before it was recorded. Still only a peek is taken, so that two streams never hold each
+// other's lock.
 void Stream::settle_waits() {
   while (!waits_.empty() && waits_.front().ticket == ended_) {
     const Wait& wait = waits_.front();
@@ -127,12 +128,20 @@ Status wait_for(Stream& stream, uint64_t ticket) {
 
 }  // namespace
 
-std::shared_ptr<Stream> find_stream(const void* handle) { return streams().find(handle); }
-std::shared_ptr<Event> find_event(const void* handle) { return events().find(handle); }
+std::shared_ptr<Stream> find_stream(const void* handle) {
+  return streams().find(handle);
+}
+std::shared_ptr<Event> find_event(const void* handle) {
+  return events().find(handle);
+}
 
-bool stream_is_valid(const void* stream) { return stream == nullptr || find_stream(stream) != nullptr; }
+bool stream_is_valid(const void* stream) {
+  return stream == nullptr || find_stream(stream) != nullptr;
+}
 
-Result<void*> stream_create() { return streams().add(std::make_shared<Stream>()); }
+Result<void*> stream_create() {
+  return streams().add(std::make_shared<Stream>());
+}
 
 Status stream_destroy(void* handle) {
   const std::shared_ptr<Stream> stream = streams().remove(handle);
@@ -155,7 +164,9 @@ Status stream_query(void* handle) {
   return stream->take_error();
 }
 
-Result<void*> event_create() { return events().add(std::make_shared<Event>()); }
+Result<void*> event_create() {
+  return events().add(std::make_shared<Event>());
+}
 
 Status event_destroy(void* handle) {
   return events().remove(handle) == nullptr ? no_event(handle) : Status();

@@ -1,8 +1,9 @@
-// Host streams and events: order between operations, as CUDA's streams have it (DESIGN section 4, "Two kinds of memory").
+// Host streams and events: order between operations, as CUDA's streams have it (DESIGN section 4, "Two kinds of
+// memory").
 //
 // A stream is a counter of what was issued on it and how much of that has ended; an operation may start once everything
-// before it has ended. Waiting for an event is an entry like an operation. All of it is off the fast path and guarded by one lock
-// for each stream.
+// before it has ended. Waiting for an event is an entry like an operation. All of it is off the fast path and guarded
+// by one lock for each stream.
 #pragma once
 
 #include <condition_variable>

@@ -30,7 +30,9 @@ void Waiter::configure(transport::Doorbell* doorbell, bool crowded, bool carried
   longest_sleep_ = carried ? std::chrono::microseconds(500) : std::chrono::milliseconds(20);
 }
 
-void Waiter::nap() { std::this_thread::sleep_for(std::chrono::microseconds(100)); }
+void Waiter::nap() {
+  std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
 
 bool Waiter::pause(uint32_t* round) {
   const uint32_t now = (*round)++;

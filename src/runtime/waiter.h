@@ -1,5 +1,6 @@
-// How a thread waits while it makes progress: it spins briefly, then yields for a bounded time, then sleeps on the doorbell.
-// With more ranks on a node than cores, spinning keeps the very rank from running that one waits for: then it yields at once.
+// How a thread waits while it makes progress: it spins briefly, then yields for a bounded time, then sleeps on the
+// doorbell. With more ranks on a node than cores, spinning keeps the very rank from running that one waits for: then it
+// yields at once.
 #pragma once
 
 #include <chrono>
