@@ -14,9 +14,8 @@ class BlobWriter {
   template <class T>
   BlobWriter& put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
-    const size_t at = bytes_.size();
-    bytes_.resize(at + sizeof value);
-    std::memcpy(bytes_.data() + at, &value, sizeof value);
+    const auto* raw = reinterpret_cast<const std::byte*>(&value);
+    bytes_.insert(bytes_.end(), raw, raw + sizeof value);
     return *this;
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
