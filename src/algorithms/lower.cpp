@@ -163,8 +163,9 @@ Result<Plan> pass_number(const Schedule& schedule, const PlanHeader& header) {
     Lane& lane = plan.lanes[operation.stream];
     place.push_back({operation.stream, static_cast<uint32_t>(lane.steps.size())});
     if (operation.sources.size() > kMost || operation.destinations.size() > kMost || operation.run.chunks > kMost) {
-      return error(Code::kInternalError, "{}: rank {} lane {} step {}: {} sources, {} destinations, {} chunks; at most {}",
-                   header.name, plan.rank, place.back().lane, place.back().step, operation.sources.size(),
+      return error(Code::kInternalError,
+                   "{}: rank {} lane {} step {}: {} sources, {} destinations, {} chunks; at most {}", header.name,
+                   plan.rank, place.back().lane, place.back().step, operation.sources.size(),
                    operation.destinations.size(), operation.run.chunks, kMost);
     }
     Step step;

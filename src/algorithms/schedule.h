@@ -20,10 +20,18 @@
 
 namespace tutti::algorithms {
 
-inline Operand input(uint32_t chunk) { return {Role::kInput, chunk}; }
-inline Operand output(uint32_t chunk) { return {Role::kOutput, chunk}; }
-inline Operand scratch(uint32_t chunk) { return {Role::kScratch, chunk}; }
-inline Operand peer(int rank) { return {Role::kPeer, static_cast<uint32_t>(rank)}; }
+inline Operand input(uint32_t chunk) {
+  return {Role::kInput, chunk};
+}
+inline Operand output(uint32_t chunk) {
+  return {Role::kOutput, chunk};
+}
+inline Operand scratch(uint32_t chunk) {
+  return {Role::kScratch, chunk};
+}
+inline Operand peer(int rank) {
+  return {Role::kPeer, static_cast<uint32_t>(rank)};
+}
 
 // A run of chunks of a block.
 struct Run {
@@ -79,8 +87,8 @@ struct Parameters {
 
 // A row of the table of generators. Functions are pure.
 struct Generator {
-  std::string_view name;   // the word in TUTTI_ALLREDUCE
-  std::string_view about;  // half a sentence for people
+  std::string_view name;    // the word in TUTTI_ALLREDUCE
+  std::string_view about;   // half a sentence for people
   bool uses_nodes = false;  // the schedule depends on which ranks share a node
   Shape (*shape)(const Parameters& parameters) = nullptr;
   Schedule (*schedule)(const Parameters& parameters, int rank) = nullptr;
