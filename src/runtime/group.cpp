@@ -108,7 +108,7 @@ Status wait_for_tickets(const std::vector<Waiting>& waiting) {
       }
     }
     // With several communicators a ring on another one's doorbell does not wake this thread: it only naps then.
-    if (round >= Waiter::kSleepAfter && waiting.size() - next > 1) {
+    if (waiter.sleepy(round) && waiting.size() - next > 1) {
       Waiter::nap();
     } else {
       waiter.sleep_if_due(round, [&head] {

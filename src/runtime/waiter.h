@@ -31,6 +31,8 @@ class Waiter {
     }
     doorbell_->sleep(ticket, longest_sleep_);
   }
+  // True when `round` has come to the point of sleeping.
+  bool sleepy(uint32_t round) const { return round >= sleep_after_; }
   // Sleeps for a moment, whatever happens.
   static void nap();
   void wake() {
