@@ -23,7 +23,7 @@ struct FrameHeader {
   uint64_t number = 0;  // of the message in its channel, from 0
   uint32_t bytes = 0;   // of the payload
   uint32_t check = 0;   // checksum() of the rest
-  Fingerprint fingerprint;
+  Fingerprint fingerprint{};
 
   // Tells a stream that has slipped or was tampered with from a header; the payload is TCP's business.
   uint32_t checksum() const {

@@ -241,6 +241,8 @@ void ProcessGroup::Context::say(char word) const {
   write_all(control, &word, 1);
 }
 char ProcessGroup::Context::hear() const {
+  pollfd waiting{control, POLLIN, 0};
+  while (poll(&waiting, 1, 1) == 0) transport().progress();
   char word = 0;
   return read_all(control, &word, 1) ? word : '\0';
 }

@@ -85,7 +85,7 @@ class ProcessGroup {
     int control;  // socket to the parent; say() and hear() use it
     Transport& transport() const { return *member.transport; }
     void say(char word) const;
-    char hear() const;  // blocks
+    char hear() const;  // drives the transport meanwhile
   };
   using Body = std::function<std::string(const Context&)>;
 
