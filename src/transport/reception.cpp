@@ -1,10 +1,10 @@
 #include "transport/reception.h"
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
+
+#include "base/net/socket.h"
 
 namespace tutti::transport {
 namespace {
@@ -25,18 +25,15 @@ class Reception::Listener final : public Poller::Handler {
   void on_ready(uint32_t) override {
     reception_.dismissed_.clear();
     while (true) {
-      net::Fd guest(accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-      if (guest.get() >= 0) {
-        reception_.welcome(std::move(guest));
-      } else if (errno != EINTR && errno != ECONNABORTED) {
-        if (errno != EAGAIN) out_of_descriptors(errno);
-        return;
-      }
+      auto guest = net::accept_connection(socket_.get());
+      if (!guest.ok()) return close_door(guest.status());
+      if (!guest->valid()) return;
+      reception_.welcome(std::move(guest).value());
     }
   }
-  // The listener would be reported ready for ever; whoever waits in the backlog cannot be helped.
-  void out_of_descriptors(int cause) {
-    reception_.engine_.fail(-1, system_error(cause, "accepting a connection of another rank"));
+  // Most likely out of descriptors. The listener would be reported ready for ever, and nobody can be let in.
+  void close_door(const Status& status) {
+    reception_.engine_.fail(-1, status);
     reception_.engine_.poller().forget(socket_.get());
   }
 
@@ -49,7 +46,7 @@ class Reception::Guest final : public Poller::Handler {
   Guest(Reception& reception, net::Fd socket)
       : reception_(reception),
         socket_(std::move(socket)),
-        handshake_(net::Handshake::Side::kServer, reception.secret_, reception.purpose_, {}) {}
+        handshake_(net::Handshake::Side::kAcceptor, reception.secret_, reception.purpose_, {}) {}
   ~Guest() { leave_poller(); }
 
   void start() {
@@ -82,7 +79,7 @@ class Reception::Guest final : public Poller::Handler {
   net::Handshake handshake_;
 };
 
-Reception::Reception(Engine& engine, const Secret& secret, std::string purpose, size_t most_guests, Admit admit)
+Reception::Reception(Engine& engine, const net::Secret& secret, std::string purpose, size_t most_guests, Admit admit)
     : engine_(engine),
       secret_(secret),
       purpose_(std::move(purpose)),
@@ -112,11 +109,12 @@ void Reception::dismiss(Guest* guest) {
   pending_.store(guests_.size(), std::memory_order_relaxed);
 }
 
-Approach::Approach(Engine& engine, net::Fd socket, const Secret& secret, std::string purpose,
+Approach::Approach(Engine& engine, net::Fd socket, std::string to, const net::Secret& secret, std::string purpose,
                    std::vector<std::byte> greeting, Done done)
     : engine_(engine),
+      to_(std::move(to)),
       socket_(std::move(socket)),
-      handshake_(net::Handshake::Side::kClient, secret, std::move(purpose), std::move(greeting)),
+      handshake_(net::Handshake::Side::kInitiator, secret, std::move(purpose), std::move(greeting)),
       done_(std::move(done)) {}
 
 Approach::~Approach() {
@@ -129,10 +127,7 @@ void Approach::start() {
 
 void Approach::on_ready(uint32_t) {
   if (!connected_) {
-    int cause = 0;
-    socklen_t size = sizeof cause;
-    getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &cause, &size);
-    if (cause != 0) return finish(system_error(cause, "connect"));
+    if (Status status = net::connect_result(socket_.get(), to_); !status.ok()) return finish(std::move(status));
     connected_ = true;
   }
   const auto state = handshake_.advance(socket_.get());

@@ -16,8 +16,6 @@
 
 namespace tutti::transport {
 
-using Secret = std::array<unsigned char, 32>;
-
 // All members but pending() run under the engine's claim.
 class Reception {
  public:
@@ -25,7 +23,7 @@ class Reception {
   using Admit = std::function<void(net::Fd socket, const std::vector<std::byte>& greeting)>;
 
   // `most_guests`: how many may be proving at once; when more come, the one that has waited longest is turned away.
-  Reception(Engine& engine, const Secret& secret, std::string purpose, size_t most_guests, Admit admit);
+  Reception(Engine& engine, const net::Secret& secret, std::string purpose, size_t most_guests, Admit admit);
   ~Reception();
   Status listen(net::Fd listener);  // non-blocking, listening
   // Any thread: guests that are proving.
@@ -38,7 +36,7 @@ class Reception {
   void dismiss(Guest* guest);  // it has ended, one way or the other
 
   Engine& engine_;
-  const Secret secret_;
+  const net::Secret secret_;
   const std::string purpose_;
   const size_t most_guests_;
   const Admit admit_;
@@ -54,9 +52,9 @@ class Approach final : public Poller::Handler {
   // Called once: with the proved socket, or with the reason why there is none. May destroy nothing but its own state.
   using Done = std::function<void(Result<net::Fd>)>;
 
-  // `socket`: non-blocking, connected or connecting.
-  Approach(Engine& engine, net::Fd socket, const Secret& secret, std::string purpose, std::vector<std::byte> greeting,
-           Done done);
+  // `socket`: non-blocking, connected or connecting. `to`: for messages.
+  Approach(Engine& engine, net::Fd socket, std::string to, const net::Secret& secret, std::string purpose,
+           std::vector<std::byte> greeting, Done done);
   ~Approach();
   void start();
 
@@ -65,6 +63,7 @@ class Approach final : public Poller::Handler {
   void finish(Status status);
 
   Engine& engine_;
+  const std::string to_;
   net::Fd socket_;
   net::Handshake handshake_;
   Done done_;

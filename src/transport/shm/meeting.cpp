@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/net/unix_socket.h"
+#include "base/net/socket.h"
 #include "transport/shm/connection.h"
 
 namespace tutti::transport::shm {
@@ -24,6 +24,19 @@ pid_t peer_pid(int socket) {
 bool can_read(pid_t pid, const Offer& offer) {
   uint64_t found = 0;
   return pid > 0 && read_process(pid, offer.probe_address, &found, sizeof found).ok() && found == offer.probe;
+}
+
+// One whole message with `count` descriptors. Code::kInProgress: it has not come yet.
+template <class Message>
+Status receive(int socket, Message& message, size_t count, std::vector<net::Fd>* descriptors) {
+  size_t size = 0;
+  const auto bytes = std::as_writable_bytes(std::span(&message, 1));
+  TUTTI_RETURN_IF_ERROR(net::receive_with_fds(socket, bytes, &size, descriptors));
+  if (size == 0) return error(Code::kRemoteError, "closed while the memory was to change hands");
+  if (size != bytes.size() || descriptors->size() != count)
+    return error(Code::kRemoteError, "{} bytes and {} descriptors came instead of {} and {}", size, descriptors->size(),
+                 bytes.size(), count);
+  return {};
 }
 
 }  // namespace
@@ -55,9 +68,9 @@ Status Offering::prepare() {
 void Offering::offer() {
   const Offer offer{reinterpret_cast<uintptr_t>(probe_.get()), *probe_};
   const std::array<int, 2> descriptors{memory_descriptor_.get(), engine_.bell_page()->descriptor()};
-  const auto sent = net::send_fds(socket_.get(), std::as_bytes(std::span(&offer, 1)), descriptors);
-  if (!sent.ok()) return finish(sent.status());
-  if (!*sent) return;  // would block: EPOLLOUT calls again
+  const Status sent = net::send_with_fds(socket_.get(), std::as_bytes(std::span(&offer, 1)), descriptors);
+  if (sent.code() == Code::kInProgress) return;  // EPOLLOUT calls again
+  if (!sent.ok()) return finish(sent);
   offered_ = true;
   memory_descriptor_.reset();
   engine_.poller().change(socket_.get(), EPOLLIN);
@@ -73,11 +86,9 @@ void Offering::on_ready(uint32_t) {
 void Offering::take_answer() {
   Answer answer;
   std::vector<net::Fd> descriptors;
-  const auto got = net::recv_fds(socket_.get(), std::as_writable_bytes(std::span(&answer, 1)), descriptors);
-  if (!got.ok()) return finish(got.status());
-  if (!*got) return;
-  if (descriptors.size() != 1)
-    return finish(error(Code::kRemoteError, "{} descriptors instead of 1 came with the answer", descriptors.size()));
+  const Status got = receive(socket_.get(), answer, 1, &descriptors);
+  if (got.code() == Code::kInProgress) return;
+  if (!got.ok()) return finish(got);
   auto bell = DoorbellPage::adopt(descriptors[0].release());
   if (!bell.ok()) return finish(bell.status());
   finish(Taken{std::move(memory_), std::move(bell).value(), std::move(socket_), answer.readable != 0});
@@ -103,11 +114,9 @@ void Taking::start() {
 void Taking::on_ready(uint32_t) {
   Offer offer;
   std::vector<net::Fd> descriptors;
-  const auto got = net::recv_fds(socket_.get(), std::as_writable_bytes(std::span(&offer, 1)), descriptors);
-  if (!got.ok()) return finish(got.status());
-  if (!*got) return;
-  if (descriptors.size() != 2)
-    return finish(error(Code::kRemoteError, "{} descriptors instead of 2 came with the offer", descriptors.size()));
+  const Status got = receive(socket_.get(), offer, 2, &descriptors);
+  if (got.code() == Code::kInProgress) return;
+  if (!got.ok()) return finish(got);
   finish(accept(offer, std::move(descriptors[0]), std::move(descriptors[1])));
 }
 
@@ -118,10 +127,8 @@ Result<Taking::Given> Taking::accept(const Offer& offer, net::Fd memory, net::Fd
   given.pid = peer_pid(socket_.get());
   const Answer answer{can_read(given.pid, offer) ? 1u : 0u};
   const std::array<int, 1> descriptors{engine_.bell_page()->descriptor()};
-  TUTTI_ASSIGN_OR_RETURN(const bool sent,
-                         net::send_fds(socket_.get(), std::as_bytes(std::span(&answer, 1)), descriptors));
-  // Nothing was sent before over this socket but the handshake, which the peer has read.
-  if (!sent) return error(Code::kSystemError, "a fresh unix socket takes no {} bytes", sizeof answer);
+  // Cannot block: all that was sent before over this socket is the handshake, which the peer has read.
+  TUTTI_RETURN_IF_ERROR(net::send_with_fds(socket_.get(), std::as_bytes(std::span(&answer, 1)), descriptors));
   given.socket = std::move(socket_);
   return given;
 }

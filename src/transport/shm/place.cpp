@@ -1,7 +1,6 @@
 #include "transport/shm/place.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,10 +19,6 @@ Place this_place() {
   struct stat info {};
   if (stat("/proc/self/ns/net", &info) == 0) place.network_namespace = info.st_ino;
   return place;
-}
-
-std::string socket_name(const Identity& identity) {
-  return fmt::format("tutti-{:016x}{:016x}", identity[0], identity[1]);
 }
 
 }  // namespace tutti::transport::shm

@@ -3,9 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-
-#include "transport/identity.h"
 
 namespace tutti::transport::shm {
 
@@ -17,8 +14,5 @@ static_assert(sizeof(Place) == 16);
 
 // Zero where the system does not say; zero is taken to match anything.
 Place this_place();
-
-// The abstract unix socket (without the leading NUL) of the transport with this identity.
-std::string socket_name(const Identity& identity);
 
 }  // namespace tutti::transport::shm

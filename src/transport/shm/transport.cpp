@@ -1,6 +1,6 @@
 #include "transport/shm/transport.h"
 
-#include "base/net/unix_socket.h"
+#include "base/net/socket.h"
 #include "transport/blob.h"
 #include "transport/end_table.h"
 #include "transport/greeting.h"
@@ -19,15 +19,22 @@ constexpr size_t kMostGuests = 4096;
 struct Address {
   Identity identity{};
   Place place;
+  std::string socket;  // name of the abstract unix socket
 };
 
 class ShmTransport final : public Transport {
  public:
-  ShmTransport(const ShmOptions& options, const Identity& identity, std::unique_ptr<Engine> engine, net::Fd listener)
-      : options_(options), self_{identity, this_place()}, engine_(std::move(engine)), listener_(std::move(listener)) {}
+  ShmTransport(const ShmOptions& options, const Identity& identity, std::unique_ptr<Engine> engine,
+               net::UnixListener listener)
+      : options_(options),
+        self_{identity, this_place(), std::move(listener.name)},
+        engine_(std::move(engine)),
+        listener_(std::move(listener.fd)) {}
 
   std::string_view name() const override { return "shm"; }
-  std::vector<std::byte> address() const override { return BlobWriter().put(self_).take(); }
+  std::vector<std::byte> address() const override {
+    return BlobWriter().put(self_.identity).put(self_.place).put_string(self_.socket).take();
+  }
   Status start(std::span<const Peer> peers, std::span<const std::vector<std::byte>> addresses) override;
   Status reaches(int peer) const override;
 
@@ -94,20 +101,17 @@ class ShmTransport::Departure final : public Task {
 
 void ShmTransport::Departure::connect() {
   if (Status status = transport_.reaches(rank_); !status.ok()) return fail(status);
-  const Identity& identity = transport_.addresses_[static_cast<size_t>(rank_)].identity;
-  auto socket = net::connect_abstract(socket_name(identity));
+  const Address& address = transport_.addresses_[static_cast<size_t>(rank_)];
+  auto socket = net::connect_unix(address.socket);
+  if (socket.status().code() == Code::kInProgress) return transport_.engine_->run_later(*this);  // full backlog
   if (!socket.ok()) return fail(socket.status());
-  if (socket->get() < 0) {  // the backlog is full
-    transport_.engine_->run_later(*this);
-    return;
-  }
   Greeting greeting;
-  greeting.receiver = identity;
+  greeting.receiver = address.identity;
   greeting.sender = transport_.options_.rank;
   greeting.shape = transport_.options_.shape;
-  approach_ =
-      std::make_unique<Approach>(*transport_.engine_, std::move(socket).value(), transport_.options_.secret, kPurpose,
-                                 greeting.encode(), [this](Result<net::Fd> proof) { proved(std::move(proof)); });
+  approach_ = std::make_unique<Approach>(*transport_.engine_, std::move(socket).value(), "@" + address.socket,
+                                         transport_.options_.secret, kPurpose, greeting.encode(),
+                                         [this](Result<net::Fd> proof) { proved(std::move(proof)); });
   approach_->start();
 }
 
@@ -140,7 +144,9 @@ Status ShmTransport::start(std::span<const Peer> peers, std::span<const std::vec
   addresses_.resize(peers.size());
   for (size_t rank = 0; rank < addresses.size(); ++rank) {
     if (addresses[rank].empty()) continue;
-    if (!BlobReader(addresses[rank]).get(addresses_[rank]))
+    BlobReader reader(addresses[rank]);
+    Address& address = addresses_[rank];
+    if (!reader.get(address.identity) || !reader.get(address.place) || !reader.get_string(address.socket))
       return error(Code::kRemoteError, "shm: {} sent an address of {} bytes", peers[rank].name(),
                    addresses[rank].size());
   }
@@ -239,7 +245,7 @@ Result<std::unique_ptr<Transport>> make_shm_transport(const ShmOptions& options)
   TUTTI_ASSIGN_OR_RETURN(const Identity identity, random_identity());
   TUTTI_ASSIGN_OR_RETURN(auto engine, Engine::create(options.doorbell));
   // From now on peers may connect; they wait in the backlog until start().
-  TUTTI_ASSIGN_OR_RETURN(net::Fd listener, net::listen_abstract(shm::socket_name(identity)));
+  TUTTI_ASSIGN_OR_RETURN(net::UnixListener listener, net::listen_unix());
   return std::unique_ptr<Transport>(
       std::make_unique<shm::ShmTransport>(options, identity, std::move(engine), std::move(listener)));
 }

@@ -1,6 +1,23 @@
 #include "transport/tcp/route.h"
 
+#include <cstring>
+
 namespace tutti::transport::tcp {
+namespace {
+
+// The scope of a link-local address is the number of an interface of its own host; to us it is that of ours.
+net::SocketAddress reachable_from(const net::SocketAddress& from, const net::SocketAddress& to) {
+  if (to.family() != AF_INET6) return to;
+  sockaddr_in6 theirs;
+  sockaddr_in6 ours;
+  std::memcpy(&theirs, to.get(), sizeof theirs);
+  std::memcpy(&ours, from.get(), sizeof ours);
+  if (!IN6_IS_ADDR_LINKLOCAL(&theirs.sin6_addr)) return to;
+  theirs.sin6_scope_id = ours.sin6_scope_id;
+  return net::SocketAddress(reinterpret_cast<const sockaddr*>(&theirs), sizeof theirs);
+}
+
+}  // namespace
 
 std::vector<Route> routes(std::span<const net::SocketAddress> own, std::span<const net::SocketAddress> listeners,
                           size_t sockets) {
@@ -10,7 +27,7 @@ std::vector<Route> routes(std::span<const net::SocketAddress> own, std::span<con
     for (size_t j = 0; j < own.size(); ++j) {
       const net::SocketAddress& from = own[(i + j) % own.size()];
       if (from.family() != listeners[i].family()) continue;
-      possible.push_back({from, listeners[i]});
+      possible.push_back({from, reachable_from(from, listeners[i])});
       break;
     }
   }

@@ -1,6 +1,6 @@
 #include "transport/tcp/transport.h"
 
-#include <atomic>
+#include <algorithm>
 #include <mutex>
 
 #include "base/net/socket.h"
@@ -90,7 +90,7 @@ class TcpTransport::Departure final : public Task {
 
  private:
   Status connect(uint32_t wire, const Route& route, size_t wires);
-  void proved(uint32_t wire, const net::SocketAddress& to, Result<net::Fd> socket);
+  void proved(uint32_t wire, Result<net::Fd> socket);
   void fail(const Status& status);
 
   TcpTransport& transport_;
@@ -112,7 +112,7 @@ void TcpTransport::Departure::run() {
 }
 
 Status TcpTransport::Departure::connect(uint32_t wire, const Route& route, size_t wires) {
-  TUTTI_ASSIGN_OR_RETURN(net::Fd socket, net::connect_tcp(route.to, &route.from));
+  TUTTI_ASSIGN_OR_RETURN(net::Fd socket, net::connect_tcp(route.to, route.from));
   Greeting greeting;
   greeting.receiver = transport_.addresses_[static_cast<size_t>(rank_)].identity;
   greeting.sender = transport_.options_.rank;
@@ -120,14 +120,14 @@ Status TcpTransport::Departure::connect(uint32_t wire, const Route& route, size_
   greeting.wires = static_cast<uint32_t>(wires);
   greeting.shape = transport_.options_.shape;
   approaches_.push_back(std::make_unique<Approach>(
-      *transport_.engine_, std::move(socket), transport_.options_.secret, kPurpose, greeting.encode(),
-      [this, wire, to = route.to](Result<net::Fd> proof) { proved(wire, to, std::move(proof)); }));
+      *transport_.engine_, std::move(socket), route.to.to_string(), transport_.options_.secret, kPurpose,
+      greeting.encode(), [this, wire](Result<net::Fd> proof) { proved(wire, std::move(proof)); }));
   approaches_.back()->start();
   return {};
 }
 
-void TcpTransport::Departure::proved(uint32_t wire, const net::SocketAddress& to, Result<net::Fd> socket) {
-  if (!socket.ok()) return fail(error(Code::kRemoteError, "{} at {}", socket.status().text(), to.to_string()));
+void TcpTransport::Departure::proved(uint32_t wire, Result<net::Fd> socket) {
+  if (!socket.ok()) return fail(socket.status());
   sockets_[wire] = std::move(socket).value();
   if (++proved_ < sockets_.size()) return;
   end_->attach(std::move(sockets_));
@@ -140,8 +140,9 @@ void TcpTransport::Departure::fail(const Status& status) {
 }
 
 Status TcpTransport::bind() {
-  for (const net::SocketAddress& interface : options_.interfaces) {
-    TUTTI_ASSIGN_OR_RETURN(net::Fd listener, net::listen_tcp(interface.with_port(0)));
+  for (net::SocketAddress interface : options_.interfaces) {
+    interface.set_port(0);
+    TUTTI_ASSIGN_OR_RETURN(net::Fd listener, net::listen_tcp(interface, kMostGuests));
     TUTTI_ASSIGN_OR_RETURN(const net::SocketAddress bound, net::local_address(listener.get()));
     listening_.push_back(bound);
     listeners_.push_back(std::move(listener));
@@ -152,7 +153,12 @@ Status TcpTransport::bind() {
 std::vector<std::byte> TcpTransport::address() const {
   BlobWriter writer;
   writer.put(identity_).put(static_cast<uint32_t>(listening_.size()));
-  for (const net::SocketAddress& listener : listening_) writer.put(listener.storage());
+  for (const net::SocketAddress& listener : listening_) {
+    const auto bytes = listener.to_bytes();
+    std::array<std::byte, net::SocketAddress::kBytes> fixed;
+    std::copy_n(bytes.begin(), fixed.size(), fixed.begin());
+    writer.put(fixed);
+  }
   return writer.take();
 }
 
@@ -163,9 +169,11 @@ Result<Address> TcpTransport::decode(std::span<const std::byte> blob) const {
   uint32_t count = 0;
   bool whole = reader.get(address.identity) && reader.get(count);
   for (uint32_t i = 0; whole && i < count; ++i) {
-    sockaddr_storage storage;
-    whole = reader.get(storage);
-    if (whole) address.listeners.push_back(net::SocketAddress(storage));
+    std::array<std::byte, net::SocketAddress::kBytes> bytes;
+    whole = reader.get(bytes);
+    if (!whole) break;
+    TUTTI_ASSIGN_OR_RETURN(const net::SocketAddress listener, net::SocketAddress::from_bytes(bytes));
+    address.listeners.push_back(listener);
   }
   if (!whole || !reader.empty()) return error(Code::kRemoteError, "an address of {} bytes", blob.size());
   return address;

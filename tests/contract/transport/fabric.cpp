@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kHost = 77;
 
 net::SocketAddress loopback(Kind kind) {
-  return net::SocketAddress::loopback(kind == Kind::kTcp4 ? AF_INET : AF_INET6);
+  return net::SocketAddress::loopback(kind == Kind::kTcp4 ? AF_INET : AF_INET6, 0);
 }
 
 Result<std::unique_ptr<Transport>> make(Kind kind, int rank, const QueueShape& shape, const Secret& secret,

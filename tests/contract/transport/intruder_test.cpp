@@ -1,5 +1,6 @@
 // Strangers at the door: wrong secrets, garbage, silence, members of another communicator. None of them disturbs
 // anybody.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -8,6 +9,7 @@
 
 #include <cstddef>
 
+#include "base/net/address.h"
 #include "base/net/handshake.h"
 #include "fabric.h"
 #include "transport/blob.h"
@@ -25,21 +27,22 @@ INSTANTIATE_TEST_SUITE_P(Every, IntruderTest, ::testing::Values(Kind::kShm, Kind
 
 struct TcpAddress {
   Identity identity{};
-  sockaddr_storage listener{};
+  net::SocketAddress listener;
 };
 TcpAddress tcp_address(Transport& transport) {
   const auto blob = transport.address();
   BlobReader reader(blob);
   TcpAddress address;
   uint32_t count = 0;
-  EXPECT_TRUE(reader.get(address.identity) && reader.get(count) && reader.get(address.listener));
+  std::array<std::byte, net::SocketAddress::kBytes> bytes;
+  EXPECT_TRUE(reader.get(address.identity) && reader.get(count) && reader.get(bytes));
+  address.listener = net::SocketAddress::from_bytes(bytes).value();
   return address;
 }
 
-int knock_tcp(const sockaddr_storage& listener) {
-  const int fd = socket(listener.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const socklen_t size = listener.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-  EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&listener), size), 0) << errno;
+int knock_tcp(const net::SocketAddress& listener) {
+  const int fd = socket(listener.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(connect(fd, listener.get(), listener.length()), 0) << errno;
   return fd;
 }
 
@@ -47,10 +50,11 @@ int knock_tcp(const sockaddr_storage& listener) {
 int knock(Kind kind, Transport& transport) {
   const auto blob = transport.address();
   BlobReader reader(blob);
-  Identity identity;
-  EXPECT_TRUE(reader.get(identity));
   if (kind == Kind::kShm) {
-    const std::string name = shm::socket_name(identity);
+    Identity identity;
+    shm::Place place;
+    std::string name;
+    EXPECT_TRUE(reader.get(identity) && reader.get(place) && reader.get_string(name));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::copy(name.begin(), name.end(), address.sun_path + 1);
@@ -156,11 +160,12 @@ class CorruptFrameTest : public ::testing::Test {
                     .ok());
     const TcpAddress address = tcp_address(*victim_.transport);
     fd_ = knock_tcp(address.listener);
+    fcntl(fd_, F_SETFL, O_NONBLOCK);
     Greeting greeting;
     greeting.receiver = address.identity;
     greeting.sender = 1;
     greeting.shape = kSmall;
-    net::Handshake handshake(net::Handshake::Side::kClient, a_secret(), "tutti tcp 1", greeting.encode());
+    net::Handshake handshake(net::Handshake::Side::kInitiator, a_secret(), "tutti tcp 1", greeting.encode());
     ASSERT_TRUE(drive({victim_.transport.get()}, [&] {
       const auto state = handshake.advance(fd_);
       EXPECT_TRUE(state.ok());
