@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "algorithms/print.h"
 #include "base/log.h"
 
 namespace tutti::runtime {
