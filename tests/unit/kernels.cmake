@@ -8,3 +8,6 @@ tutti_test(kernels_copy_test
 add_test(NAME kernels_do_not_need_libhwy
   COMMAND sh -c "! '${CMAKE_NM}' -C -u '$<TARGET_FILE:tutti_kernels>' | grep 'hwy::'")
 set_tests_properties(kernels_do_not_need_libhwy PROPERTIES LABELS unit)
+tutti_test(kernels_cuda_test
+  SOURCES kernels_cuda_test.cpp kernels_reference.cpp LINK tutti_kernels LABELS unit)
+target_include_directories(kernels_cuda_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)

@@ -209,10 +209,11 @@ Bytes awkward_values(DataType type, size_t count, uint32_t seed) {
   for (size_t i = 0; i < count; ++i) {
     uint64_t pattern = random();  // any bits: NaNs, infinities, subnormals, extremes
     const uint64_t kind = random() % 8;
-    if (kind == 0) {
-      pattern = kind == random() % 2 ? 0 : uint64_t{1} << (8 * size_of(type) - 1);  // +0, -0 or the smallest integer
+    if (kind == 0) {  // zeros of both signs; the smallest integer
+      pattern = random() % 2 == 0 ? 0 : uint64_t{1} << (8 * size_of(type) - 1);
     } else if (kind == 1 && is_floating(type)) {
-      pattern = nan_pattern(type) & ~(nan_pattern(type) >> (size_of(type) == 1 ? 6 : 9));  // about infinity
+      const double infinity = std::numeric_limits<double>::infinity();
+      pattern = convert(type, DataType::kFloat64, to_pattern(random() % 2 == 0 ? infinity : -infinity));
     } else if (kind >= 4 && is_floating(type)) {
       const double value = ordinary(random);
       pattern = convert(type, DataType::kFloat64, to_pattern(value));
