@@ -58,6 +58,7 @@ struct Dependence {
 //   none              none                   nop: only carries dependences
 //   local, peer x k   local, peer x m        many-to-one reduction, multicast
 //
+// Scratch chunks have the size of a full chunk (a full piece when scratch_per_loop), each.
 // At most one operand of a side may name a given peer. Without reduction operands are copied bit by bit.
 struct Step {
   uint32_t first_source = 0;  // into Lane::operands; sources, then destinations
@@ -65,7 +66,11 @@ struct Step {
   uint16_t destinations = 0;
   uint32_t first_dependence = 0;  // into Lane::dependences
   uint16_t dependences = 0;
-  uint16_t chunks = 1;     // length of the run that every operand covers
+  uint16_t chunks = 1;  // length of the run that every operand covers
+  uint32_t first_chunk =
+      0;  // the run within a block, first_chunk .. first_chunk + chunks, that this step's data belongs to:
+          // it decides how many elements move (chunks at the end may be short or empty). Local operands of roles
+          // input and output have index % chunks == first_chunk; a peer or scratch operand has no lengths of its own
   bool completes = false;  // the result is a finished reduction: kAvg divides here, and only here
   bool depended_on = false;
   friend bool operator==(const Step&, const Step&) = default;

@@ -117,6 +117,13 @@ class Transport {
   // True when progress() has work that no other process does for it (tcp). For shm and in_process only while
   // connections are being made, so that the fast path skips the call.
   virtual bool needs_progress() const = 0;
+  // True when messages travel through this transport's own buffers or a socket, so that what a peer has published may
+  // not have arrived yet (tcp, rdma); false when both ends share the queues.
+  virtual bool carries() const = 0;
+  // True when destroying this transport would lose nothing: every published message is in memory that its receiver has
+  // (shm, in_process), or was released by it (tcp). May say false for a moment while another thread is in progress().
+  // A rank that leaves in good order waits for it, with progress() and a deadline.
+  virtual bool drained() { return true; }
   // Becomes readable when progress() has something to do; -1 when it never has. May be an epoll descriptor.
   virtual int wait_descriptor() const = 0;
 
