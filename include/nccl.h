@@ -17,8 +17,9 @@
 #endif
 
 #ifdef TUTTI_HAVE_CUDA_HEADERS
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
+
+#include <cuda_fp16.h>
 #if CUDART_VERSION >= 11000
 #include <cuda_bf16.h>
 #endif
@@ -45,8 +46,7 @@ typedef struct CUstream_st* cudaStream_t;
 extern "C" {
 #endif
 
-/* Declares a function under both of its names. The nccl name is a weak symbol, so that a tool can put itself in front.
- */
+/* Declares a function under both of its names. The nccl name is a weak symbol, so that a tool can go in front. */
 #define TUTTI_NCCL_FUNCTION(type, name, arguments) \
   type name arguments;                             \
   type p##name arguments
