@@ -176,7 +176,7 @@ int perf_main(const Collective& collective, int argc, char** argv) {
     return kExitSuccess;
   }
   if (!parsed.error.empty()) {
-    std::fprintf(stderr, "%s: %s\n%s", words[0].c_str(), parsed.error.c_str(), usage(words[0]).c_str());
+    std::fprintf(stderr, "%s: %s (-h explains all flags)\n", words[0].c_str(), parsed.error.c_str());
     return kExitInternalError;
   }
   const auto body = [&](World& world) { return run_in_world(collective, parsed.args, words, world); };
