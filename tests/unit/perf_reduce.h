@@ -47,8 +47,7 @@ typename Format::Bits divide_bits(typename Format::Bits bits, int divisor) {
   if constexpr (Format::kFloating) {
     return Format::encode(Format::decode(bits) / divisor);
   } else {
-    return static_cast<typename Format::Bits>(static_cast<typename Format::Value>(bits) /
-                                              static_cast<typename Format::Value>(divisor));
+    return static_cast<typename Format::Bits>(bits / static_cast<uint64_t>(divisor));  // inputs are not negative
   }
 }
 
