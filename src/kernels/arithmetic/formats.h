@@ -9,7 +9,9 @@
 namespace tutti::kernels::arithmetic {
 
 // The one NaN that results have, whichever operands and instructions made it.
-TUTTI_HOST_DEVICE inline float canonical(float value) { return value == value ? value : bit_cast<float>(kFloatNan); }
+TUTTI_HOST_DEVICE inline float canonical(float value) {
+  return value == value ? value : bit_cast<float>(kFloatNan);
+}
 TUTTI_HOST_DEVICE inline double canonical(double value) {
   return value == value ? value : bit_cast<double>(kDoubleNan);
 }

@@ -24,19 +24,43 @@ TUTTI_HOST_DEVICE inline To bit_cast(From from) {
 // Each operation rounds by itself. On the GPU the intrinsics keep nvcc from contracting a product and a sum into one
 // fused operation; on the host the library is compiled with -ffp-contract=off.
 #if defined(__CUDA_ARCH__)
-__device__ inline float add(float a, float b) { return __fadd_rn(a, b); }
-__device__ inline float multiply(float a, float b) { return __fmul_rn(a, b); }
-__device__ inline float divide(float a, float b) { return __fdiv_rn(a, b); }
-__device__ inline double add(double a, double b) { return __dadd_rn(a, b); }
-__device__ inline double multiply(double a, double b) { return __dmul_rn(a, b); }
-__device__ inline double divide(double a, double b) { return __ddiv_rn(a, b); }
+__device__ inline float add(float a, float b) {
+  return __fadd_rn(a, b);
+}
+__device__ inline float multiply(float a, float b) {
+  return __fmul_rn(a, b);
+}
+__device__ inline float divide(float a, float b) {
+  return __fdiv_rn(a, b);
+}
+__device__ inline double add(double a, double b) {
+  return __dadd_rn(a, b);
+}
+__device__ inline double multiply(double a, double b) {
+  return __dmul_rn(a, b);
+}
+__device__ inline double divide(double a, double b) {
+  return __ddiv_rn(a, b);
+}
 #else
-TUTTI_HOST_DEVICE inline float add(float a, float b) { return a + b; }
-TUTTI_HOST_DEVICE inline float multiply(float a, float b) { return a * b; }
-TUTTI_HOST_DEVICE inline float divide(float a, float b) { return a / b; }
-TUTTI_HOST_DEVICE inline double add(double a, double b) { return a + b; }
-TUTTI_HOST_DEVICE inline double multiply(double a, double b) { return a * b; }
-TUTTI_HOST_DEVICE inline double divide(double a, double b) { return a / b; }
+TUTTI_HOST_DEVICE inline float add(float a, float b) {
+  return a + b;
+}
+TUTTI_HOST_DEVICE inline float multiply(float a, float b) {
+  return a * b;
+}
+TUTTI_HOST_DEVICE inline float divide(float a, float b) {
+  return a / b;
+}
+TUTTI_HOST_DEVICE inline double add(double a, double b) {
+  return a + b;
+}
+TUTTI_HOST_DEVICE inline double multiply(double a, double b) {
+  return a * b;
+}
+TUTTI_HOST_DEVICE inline double divide(double a, double b) {
+  return a / b;
+}
 #endif
 
 }  // namespace tutti::kernels::arithmetic

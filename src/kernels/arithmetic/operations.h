@@ -81,7 +81,9 @@ TUTTI_HOST_DEVICE inline T average(T total, uint32_t divisor) {
   }
 }
 
-TUTTI_HOST_DEVICE inline bool is_scaled(uint64_t scaled, int source) { return source < 64 && (scaled >> source & 1); }
+TUTTI_HOST_DEVICE inline bool is_scaled(uint64_t scaled, int source) {
+  return source < 64 && (scaled >> source & 1);
+}
 
 // Operands come one by one: `first`, then `next` for each further one, then `finish`.
 template <DataType type, ReduceOp op>

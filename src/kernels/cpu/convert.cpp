@@ -44,7 +44,9 @@ void convert(void* dst, DataType to, const void* src, DataType from, size_t coun
   convert_with<Conversion>(dst, to, src, from, count);
 }
 
-void fill_convert(KernelTable* table) { table->convert = convert; }
+void fill_convert(KernelTable* table) {
+  table->convert = convert;
+}
 
 }  // namespace tutti::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

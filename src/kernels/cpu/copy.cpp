@@ -6,8 +6,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/copy.cpp"
-#include <hwy/foreach_target.h>
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #if TUTTI_SIMD_BODY
@@ -67,7 +67,9 @@ void copy(void* const* dst, int destinations, const void* src, size_t bytes, boo
   if (stream) hwy::FlushStream();
 }
 
-void fill_copy(KernelTable* table) { table->copy = copy; }
+void fill_copy(KernelTable* table) {
+  table->copy = copy;
+}
 
 }  // namespace tutti::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -18,10 +18,10 @@ struct Target {
   std::array<FillFunction, 5> fill;
 };
 
-#define TUTTI_FILL_FUNCTIONS(target_namespace)                                                           \
-  {                                                                                                      \
-    target_namespace::fill_copy, target_namespace::fill_convert, target_namespace::fill_reduce_integer,  \
-        target_namespace::fill_reduce_float, target_namespace::fill_reduce_small_float                   \
+#define TUTTI_FILL_FUNCTIONS(target_namespace)                                                          \
+  {                                                                                                     \
+    target_namespace::fill_copy, target_namespace::fill_convert, target_namespace::fill_reduce_integer, \
+        target_namespace::fill_reduce_float, target_namespace::fill_reduce_small_float                  \
   }
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -35,11 +35,12 @@ struct Target {
 }
 [[maybe_unused]] bool has_avx3() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd");
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
 }
 #else
-[[maybe_unused]] bool always() { return true; }
+[[maybe_unused]] bool always() {
+  return true;
+}
 #endif
 
 // The best first.

@@ -1,4 +1,5 @@
-// The reductions of float32 and float64, for each instruction set. One of three files only so that they compile side by side.
+// The reductions of float32 and float64, for each instruction set. One of three files only so that they compile side by
+// side.
 #include "kernels/cpu/highway_config.h"
 #include "kernels/cpu/tables.h"
 

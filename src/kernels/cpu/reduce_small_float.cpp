@@ -1,4 +1,5 @@
-// The reductions of half, bfloat16 and fp8, for each instruction set. One of three files only so that they compile side by side.
+// The reductions of half, bfloat16 and fp8, for each instruction set. One of three files only so that they compile side
+// by side.
 #include "kernels/cpu/highway_config.h"
 #include "kernels/cpu/tables.h"
 

@@ -70,8 +70,7 @@ struct SmallVectorFormat {
     const auto normal = hn::Add(shifted, hn::Set(du, Layout::kRebias << arithmetic::kFloatMantissa));
     const auto special = hn::Or(shifted, hn::Set(du, arithmetic::kFloatInfinity));
     const auto one = hn::Set(du, Layout::kSmallestNormalFloat);
-    const auto subnormal =
-        hn::BitCast(du, hn::Sub(hn::BitCast(d, hn::Or(shifted, one)), hn::BitCast(d, one)));
+    const auto subnormal = hn::BitCast(du, hn::Sub(hn::BitCast(d, hn::Or(shifted, one)), hn::BitCast(d, one)));
     auto value = hn::IfThenElse(less(d, magnitude, Layout::kSmallestNormal), subnormal, normal);
     value = hn::IfThenElse(less(d, magnitude, Layout::kSpecial), value, special);
     return hn::BitCast(d, hn::Or(value, sign));

@@ -14,13 +14,13 @@ namespace tutti::kernels {
 KernelTable scalar_table();
 
 // Each .cpp file of the SIMD code fills its part of a table, once for each target.
-#define TUTTI_DECLARE_TARGET(target_namespace)       \
-  namespace target_namespace {                       \
-  void fill_copy(KernelTable* table);                \
-  void fill_convert(KernelTable* table);             \
-  void fill_reduce_integer(KernelTable* table);      \
-  void fill_reduce_float(KernelTable* table);        \
-  void fill_reduce_small_float(KernelTable* table);  \
+#define TUTTI_DECLARE_TARGET(target_namespace)      \
+  namespace target_namespace {                      \
+  void fill_copy(KernelTable* table);               \
+  void fill_convert(KernelTable* table);            \
+  void fill_reduce_integer(KernelTable* table);     \
+  void fill_reduce_float(KernelTable* table);       \
+  void fill_reduce_small_float(KernelTable* table); \
   }
 
 #if HWY_TARGETS & HWY_AVX3
