@@ -23,7 +23,8 @@ inline std::vector<Plan> make_plans(const Generator& generator, const topology::
 }
 
 inline std::vector<Plan> make_plans(std::string_view name, int nranks, uint32_t depth = 8, uint32_t lanes = 1) {
-  return make_plans(*find_generator(Collective::kAllReduce, name), topology::Topology::single_node(nranks), depth, lanes);
+  return make_plans(*find_generator(Collective::kAllReduce, name), topology::Topology::single_node(nranks), depth,
+                    lanes);
 }
 
 // Ways to spread ranks over nodes: one node, one rank a node, pairs, uneven blocks, and dealt out like cards.

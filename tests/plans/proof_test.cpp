@@ -19,8 +19,8 @@ TEST_P(Proof, HoldsForAllRankCounts) {
         for (const uint32_t depth : {2u, 4u, 8u}) {
           const auto plans = make_plans(generator, topology, depth, lanes);
           const Status status = check(plans);
-          ASSERT_TRUE(status.ok()) << nranks << " ranks on " << topology.nodes() << " nodes, " << lanes << " lanes, depth "
-                                   << depth << ": " << status.text();
+          ASSERT_TRUE(status.ok()) << nranks << " ranks on " << topology.nodes() << " nodes, " << lanes
+                                   << " lanes, depth " << depth << ": " << status.text();
           EXPECT_TRUE(plans[0].header.in_place);
         }
       }
@@ -50,7 +50,7 @@ std::vector<std::string> names() {
   return result;
 }
 
-INSTANTIATE_TEST_SUITE_P(AllReduce, Proof, testing::ValuesIn(names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(AllReduce, Proof, testing::ValuesIn(names()), [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace tutti::algorithms
