@@ -1,8 +1,10 @@
 #include "common/args.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "common/format.h"
@@ -115,6 +117,18 @@ std::string take_json(Args& args, const std::string& text) {
   return {};
 }
 
+std::string take_nodes(Args& args, const std::string& text) {
+  args.nodes.clear();
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const std::optional<int64_t> processes = parse_integer(std::string_view(text).substr(at, comma - at), 1, 4096);
+    if (!processes) return "numbers of processes separated by commas (e.g. 2,3)";
+    args.nodes.push_back(static_cast<int>(*processes));
+    at = comma + 1;
+  }
+  return {};
+}
+
 const std::vector<Flag>& flags() {
   static const std::vector<Flag> list_of_flags = {
       {'t', "nthreads", "<threads>", "threads per process (1)", integer(&Args::threads, 1, 4096)},
@@ -162,6 +176,7 @@ const std::vector<Flag>& flags() {
        without_effect("-D", "0", "device-side collectives need a GPU")},
       {'V', "device_cta_count", "<n>", "no effect on host memory", without_effect("-V", "16", "CTAs are a GPU's")},
       {0, "procs", "<n>", "start n local processes, one or more ranks each", integer(&Args::procs, 1, 4096)},
+      {0, "nodes", "<n,n,...>", "with --procs: let them play nodes of so many processes (sets NCCL_HOSTID)", take_nodes},
       {0, "check-mode", "<exact/real>", "exact: bits; real: error bound, and equal bits on all ranks (exact)",
        word(&Args::check_mode, {{"exact", CheckMode::kExact}, {"real", CheckMode::kReal}})},
       {0, "memory", "<malloc/nccl>", "where buffers come from: malloc or ncclMemAlloc (malloc)",
@@ -203,7 +218,10 @@ std::string contradictions(const Args& args) {
                       static_cast<long long>(args.max_bytes));
   if (args.per_iter_skip >= args.iters)
     return print_text("-K %d leaves none of the %d iterations", args.per_iter_skip, args.iters);
-  if (args.local_register != 0 && args.memory == Memory::kMalloc && args.local_register == 2)
+  const int on_nodes = std::accumulate(args.nodes.begin(), args.nodes.end(), 0);
+  if (!args.nodes.empty() && on_nodes != args.procs)
+    return print_text("--nodes adds up to %d processes, --procs says %d", on_nodes, args.procs);
+  if (args.local_register == 2 && args.memory == Memory::kMalloc)
     return "-R 2 (symmetric window) needs --memory nccl";
   return {};
 }

@@ -43,7 +43,8 @@ struct Args {
   int timeout_seconds = 0;  // 0: none
 
   // Our own.
-  int procs = 0;  // --procs: 0: whatever the launcher says
+  int procs = 0;           // --procs: 0: whatever the launcher says
+  std::vector<int> nodes;  // with --procs: processes of each node that this machine plays (NCCL_HOSTID); empty: one
   CheckMode check_mode = CheckMode::kExact;
   Memory memory = Memory::kMalloc;
   StreamKind stream = StreamKind::kNull;

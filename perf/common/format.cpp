@@ -21,7 +21,7 @@ std::optional<int64_t> parse_size(std::string_view text) {
   double number = 0;
   const char* end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-  if (failure != std::errc{} || number < 0) return std::nullopt;
+  if (failure != std::errc{} || !(number >= 0)) return std::nullopt;
   std::string_view unit(rest, static_cast<size_t>(end - rest));
   double factor = 1;
   if (!unit.empty()) {

@@ -156,6 +156,17 @@ int run_in_world(const Collective& collective, const Args& args, const std::vect
   return std::atoi(world.broadcast(std::to_string(report.exit_code())).c_str());
 }
 
+// --nodes: the process belongs to the first node that still has room at its rank.
+void play_node(const Args& args, int process) {
+  int end = 0;
+  for (size_t node = 0; node < args.nodes.size(); ++node) {
+    end += args.nodes[node];
+    if (process >= end) continue;
+    setenv("NCCL_HOSTID", ("node" + std::to_string(node)).c_str(), 1);
+    return;
+  }
+}
+
 std::unique_ptr<World> join_world(const Launched& launched) {
   switch (launched.by) {
     case Launched::By::kMpi: return make_mpi_world();
@@ -176,10 +187,13 @@ int perf_main(const Collective& collective, int argc, char** argv) {
     return kExitSuccess;
   }
   if (!parsed.error.empty()) {
-    std::fprintf(stderr, "%s: %s\n%s", words[0].c_str(), parsed.error.c_str(), usage(words[0]).c_str());
+    std::fprintf(stderr, "%s: %s (-h explains all flags)\n", words[0].c_str(), parsed.error.c_str());
     return kExitInternalError;
   }
-  const auto body = [&](World& world) { return run_in_world(collective, parsed.args, words, world); };
+  const auto body = [&](World& world) {
+    play_node(parsed.args, world.rank());
+    return run_in_world(collective, parsed.args, words, world);
+  };
   if (parsed.args.procs > 0) return run_processes(parsed.args.procs, body);
   const Launched launched = detect_launcher([](const char* name) { return std::getenv(name); });
   if (!launched.error.empty()) {

@@ -106,6 +106,8 @@ class Transport {
   // Both sides of a pair must come to the same answer from the same data.
   virtual Status reaches(int peer) const = 0;
 
+  // nullptr: there is no such rank, or no memory for its queues (failures() tells). A peer that cannot be reached has
+  // an end that never becomes ready, and a failure.
   virtual SendEnd* sender(int peer) = 0;
   virtual RecvEnd* receiver(int peer) = 0;
   // Ranks from which a connection has come in so far (to look for messages of operations that we are not in).
