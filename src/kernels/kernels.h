@@ -3,8 +3,10 @@
 // Arithmetic (DESIGN section 4): 8- and 16-bit floats are widened to float32, all operands of one call are accumulated
 // there in operand order (((s0 + s1) + s2) ...), and the result is rounded once (to nearest even; fp8 overflow becomes
 // the largest finite value, as in CUDA's __NV_SATFINITE conversions). Integers wrap. max and min return NaN when an
-// operand is NaN. The same call on the same bytes gives the same bits whatever the instruction set, alignment, count or
-// position in the buffer: tails and unaligned heads use the same arithmetic as vectors.
+// operand is NaN, and order -0 before +0, so that they do not depend on the order of operands. A NaN that is computed
+// has all bits but the sign set (CUDA's canonical one), whatever the operands' were; a call with one source, no scaling
+// and no divisor copies bits. The same call on the same bytes gives the same bits whatever the instruction set,
+// alignment, count or position in the buffer: tails and unaligned heads use the same arithmetic as vectors.
 //
 // Pointers need no alignment at all. A destination may be identical to a source (same address), but must not overlap
 // one otherwise. Threads: all functions are pure; the table is immutable after the first call of host_kernels().
@@ -45,7 +47,8 @@ struct KernelTable {
   ReduceFunction reduce[kDataTypes][kReduceOps];
   // memcpy with several destinations: dst[i] = src for every i.
   void (*copy)(void* const* dst, int destinations, const void* src, size_t bytes, bool streaming);
-  // Converts between any two floating types (round to nearest even, fp8 saturates).
+  // Converts between any two floating types (round to nearest even, once, also from float64; fp8 saturates). dst may be
+  // src if `to` is not the larger type. Other types: nothing happens.
   void (*convert)(void* dst, DataType to, const void* src, DataType from, size_t count);
 };
 

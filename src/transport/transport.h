@@ -106,6 +106,8 @@ class Transport {
   // Both sides of a pair must come to the same answer from the same data.
   virtual Status reaches(int peer) const = 0;
 
+  // nullptr: there is no such rank, or no memory for its queues (failures() tells). A peer that cannot be reached has
+  // an end that never becomes ready, and a failure.
   virtual SendEnd* sender(int peer) = 0;
   virtual RecvEnd* receiver(int peer) = 0;
   // Ranks from which a connection has come in so far (to look for messages of operations that we are not in).
@@ -117,6 +119,13 @@ class Transport {
   // True when progress() has work that no other process does for it (tcp). For shm and in_process only while
   // connections are being made, so that the fast path skips the call.
   virtual bool needs_progress() const = 0;
+  // True when messages travel through this transport's own buffers or a socket, so that what a peer has published may
+  // not have arrived yet (tcp, rdma); false when both ends share the queues.
+  virtual bool carries() const = 0;
+  // True when destroying this transport would lose nothing: every published message is in memory that its receiver has
+  // (shm, in_process), or was released by it (tcp). May say false for a moment while another thread is in progress().
+  // A rank that leaves in good order waits for it, with progress() and a deadline.
+  virtual bool drained() { return true; }
   // Becomes readable when progress() has something to do; -1 when it never has. May be an epoll descriptor.
   virtual int wait_descriptor() const = 0;
 

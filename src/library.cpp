@@ -1,0 +1,2 @@
+// The shared library's own translation unit: CMake wants one; everything else comes from the folders.
+namespace tutti {}

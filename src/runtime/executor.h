@@ -1,0 +1,58 @@
+// Walks the lanes of an operation's plan. Never blocks, allocates, locks or formats text on the good path.
+#pragma once
+
+#include <vector>
+
+#include "runtime/operation.h"
+
+namespace tutti::runtime {
+
+// How the executor finds a queue that a step touches for the first time. Implemented by the communicator.
+class QueueSource {
+ public:
+  // nullptr while the connection is still being made.
+  virtual transport::SendQueue* send_queue(uint32_t peer, uint32_t flight, uint32_t lane) = 0;
+  virtual transport::RecvQueue* recv_queue(uint32_t peer, uint32_t flight, uint32_t lane) = 0;
+
+ protected:
+  ~QueueSource() = default;
+};
+
+// A message that belongs to another operation than the one that expected it.
+struct Disagreement {
+  int peer = -1;
+  Fingerprint theirs;
+};
+
+class Executor {
+ public:
+  explicit Executor(QueueSource& queues) : queues_(queues), table_(kernels::host_kernels()) {}
+
+  // Prepares `op` (call, buffers, flight, fingerprint are set) to run from its first step.
+  void begin(Operation& op);
+  // Runs every lane as far as it goes. Returns true when anything moved. `found` is set and the operation stops for
+  // good when a message of another operation stands where one of this operation was expected.
+  bool advance(Operation& op, Disagreement* found);
+  bool finished(const Operation& op) const { return op.lanes_left == 0; }
+
+  // The first rank that a lane of `op` waits for, with what it waits for ("a message from", "room in the queue to"); -1
+  // if none. For messages about slow or failed operations.
+  int waits_for(const Operation& op, const char** what);
+
+ private:
+  bool advance_lane(Operation& op, uint32_t lane, Disagreement* found);
+  bool dependences_met(const Operation& op, const algorithms::Lane& lane, const algorithms::Step& step,
+                       const LaneCursor& cursor) const;
+  bool peers_ready(Operation& op, uint32_t lane_index, const algorithms::Step& step, Disagreement* found);
+  void fire(Operation& op, uint32_t lane_index, const algorithms::Step& step, const LaneCursor& cursor);
+  std::byte* local(const Operation& op, const algorithms::Operand& operand, uint32_t offset_in_run,
+                   const algorithms::Range& range, const LaneCursor& cursor) const;
+  void compute(const Operation& op, const algorithms::Step& step, uint64_t scaled, size_t elements);
+
+  QueueSource& queues_;
+  const kernels::KernelTable& table_;
+  std::vector<const void*> sources_;
+  std::vector<void*> destinations_;
+};
+
+}  // namespace tutti::runtime

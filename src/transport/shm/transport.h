@@ -1,0 +1,26 @@
+// The transport between processes of one host: rings in anonymous shared memory that is passed from process to
+// process, so that nothing has a name that could be guessed and nothing is left behind. Read ../transport.h first.
+//
+//   connection.h   the two ends and their memory
+//   meeting.h      how the memory changes hands over an abstract unix socket
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "base/status.h"
+#include "transport/doorbell_page.h"
+#include "transport/transport.h"
+
+namespace tutti::transport {
+
+struct ShmOptions {
+  int rank = 0;
+  QueueShape shape;
+  std::shared_ptr<DoorbellPage> doorbell;  // this rank's, made with Sharing::kProcesses; shared by all its transports
+  std::array<unsigned char, 32> secret{};  // Bootstrap::secret()
+};
+
+Result<std::unique_ptr<Transport>> make_shm_transport(const ShmOptions& options);
+
+}  // namespace tutti::transport

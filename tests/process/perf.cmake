@@ -1,0 +1,40 @@
+# all_reduce_perf as its users start it: the exit code says whether any element was wrong.
+if(TUTTI_BUILD_PERF AND TARGET all_reduce_perf)
+  set(sweep -b 1 -e 64K -f 3 -d all -o all -n 2 -w 0)
+  function(perf_process_test name)
+    cmake_parse_arguments(arg "" "" "COMMAND;ENVIRONMENT" ${ARGN})
+    add_test(NAME perf_process.${name} COMMAND ${arg_COMMAND})
+    set_tests_properties(perf_process.${name} PROPERTIES LABELS process TIMEOUT 240 ENVIRONMENT "${arg_ENVIRONMENT}")
+  endfunction()
+
+  foreach(processes 1 2 3 4 5 8)
+    perf_process_test(procs_${processes} COMMAND all_reduce_perf --procs ${processes} ${sweep})
+  endforeach()
+  perf_process_test(threads_and_groups COMMAND all_reduce_perf -t 2 -g 2 ${sweep})
+  perf_process_test(processes_threads_groups COMMAND all_reduce_perf --procs 2 -t 2 -g 2 -p 1 -b 8 -e 64K -f 8)
+  perf_process_test(real_inputs COMMAND all_reduce_perf --procs 3 --check-mode real ${sweep})
+  perf_process_test(unaligned COMMAND all_reduce_perf --procs 2 -u 1 -d all -b 8 -e 64K -f 8 -n 2)
+  perf_process_test(aggregated COMMAND all_reduce_perf --procs 2 -m 4 -b 8 -e 64K -f 8 -n 3)
+  perf_process_test(host_stream COMMAND all_reduce_perf --procs 2 --stream host -b 8 -e 1M -f 8 -n 5)
+  perf_process_test(nccl_memory COMMAND all_reduce_perf --procs 2 --memory nccl -R 1 -b 8 -e 4M -f 8 -n 3)
+  perf_process_test(large COMMAND all_reduce_perf --procs 3 -b 16M -e 33M -i 17M -n 1 -w 0)
+  perf_process_test(without_shm COMMAND all_reduce_perf --procs 3 ${sweep} ENVIRONMENT NCCL_SHM_DISABLE=1)
+  perf_process_test(two_nodes COMMAND all_reduce_perf --procs 5 --nodes 2,3 ${sweep})
+  perf_process_test(statistics COMMAND all_reduce_perf --procs 2 -I 1 --percentiles -S 1 -M 1 -z 1 -b 8 -e 4K -f 8)
+
+  find_program(TUTTI_BASH bash REQUIRED)
+  perf_process_test(killed COMMAND ${TUTTI_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/perf_killed.sh $<TARGET_FILE:all_reduce_perf>)
+  perf_process_test(torchrun_variables
+    COMMAND ${TUTTI_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/perf_torchrun.sh $<TARGET_FILE:all_reduce_perf>)
+
+  if(TARGET tutti_mpi_openmpi)
+    find_program(TUTTI_MPIRUN_OPENMPI mpirun.openmpi REQUIRED)
+    perf_process_test(openmpi COMMAND ${TUTTI_MPIRUN_OPENMPI} -n 4 --oversubscribe $<TARGET_FILE:all_reduce_perf> ${sweep}
+      ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+  endif()
+  if(TARGET tutti_mpi_mpich)
+    find_program(TUTTI_MPIRUN_MPICH mpirun.mpich REQUIRED)
+    perf_process_test(mpich COMMAND ${TUTTI_MPIRUN_MPICH} -n 4 $<TARGET_FILE:all_reduce_perf> ${sweep}
+      ENVIRONMENT "MPIR_CVAR_POLLS_BEFORE_YIELD=1")
+  endif()
+endif()
