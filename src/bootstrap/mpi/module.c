@@ -29,8 +29,7 @@ static int size(void) {
 
 static int all_gather(const void* mine, void* all, size_t bytes) {
   MPI_Request request;
-  int result =
-      MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
+  int result = MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
   for (int done = 0, tries = 0; result == MPI_SUCCESS; ++tries) {
     result = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done) break;
@@ -46,7 +45,9 @@ static int finish(void) {
   return result != MPI_SUCCESS || finalized || !started_here ? result : MPI_Finalize();
 }
 
-static void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
+static void abort_all(int code) {
+  MPI_Abort(MPI_COMM_WORLD, code);
+}
 
 __attribute__((visibility("default"))) const struct tutti_mpi_module* tutti_mpi_module(void) {
   static const struct tutti_mpi_module module = {
