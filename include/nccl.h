@@ -1,8 +1,8 @@
 /* NCCL's public C interface, version 2.28.9, as Tutti provides it: the same names, values, layouts and calling
  * conventions, so that programs compiled against either header run on either library.
  *
- * Works as C99 and as C++. With CUDA's headers in the include path it takes cudaStream_t from them, like NCCL's own header;
- * without them (or with TUTTI_NO_CUDA_HEADERS defined) it declares an opaque pointer of the same ABI.
+ * Works as C99 and as C++. With CUDA's headers in the include path it takes cudaStream_t from them, like NCCL's own
+ * header; without them (or with TUTTI_NO_CUDA_HEADERS defined) it declares an opaque pointer of the same ABI.
  *
  * What host buffers and streams mean, and what Tutti promises beyond NCCL, stands in tutti/tutti.h and in the README.
  * Functions that Tutti does not carry out yet are exported, return ncclInvalidUsage and say so in ncclGetLastError().
@@ -18,6 +18,7 @@
 
 #ifdef TUTTI_HAVE_CUDA_HEADERS
 #include <cuda_runtime.h>
+
 #include <cuda_fp16.h>
 #if CUDART_VERSION >= 11000
 #include <cuda_bf16.h>
@@ -39,14 +40,13 @@ typedef struct CUstream_st* cudaStream_t;
 
 #define NCCL_VERSION_CODE 22809
 /* Up to 2.8 a version was written with three digits behind the major number, since then with four. */
-#define NCCL_VERSION(X, Y, Z) \
-  (((X) <= 2 && (Y) <= 8) ? (X) * 1000 + (Y) * 100 + (Z) : (X) * 10000 + (Y) * 100 + (Z))
+#define NCCL_VERSION(X, Y, Z) (((X) <= 2 && (Y) <= 8) ? (X)*1000 + (Y)*100 + (Z) : (X)*10000 + (Y)*100 + (Z))
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Declares a function under both of its names. The nccl name is a weak symbol, so that a tool can put itself in front. */
+/* Declares a function under both of its names. The nccl name is a weak symbol, so that a tool can go in front. */
 #define TUTTI_NCCL_FUNCTION(type, name, arguments) \
   type name arguments;                             \
   type p##name arguments
@@ -94,7 +94,8 @@ typedef enum {
 #define NCCL_SHRINK_ABORT 0x01
 #define NCCL_REVOKE_DEFAULT 0x00
 
-/* Fill it with NCCL_CONFIG_INITIALIZER, then set what is wanted. Fields at their UNDEF value are the library's choice. */
+/* Fill it with NCCL_CONFIG_INITIALIZER, then set what is wanted. Fields at their UNDEF value are the library's choice.
+ */
 typedef struct ncclConfig_v22800 {
   size_t size;
   unsigned int magic;
@@ -137,7 +138,7 @@ typedef struct ncclSimInfo_v22200 {
 } ncclSimInfo_t;
 
 #define NCCL_SIM_INFO_INITIALIZER \
-  {sizeof(ncclSimInfo_t), 0x74685283, NCCL_VERSION(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH), NCCL_UNDEF_FLOAT}
+  { sizeof(ncclSimInfo_t), 0x74685283, NCCL_VERSION(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH), NCCL_UNDEF_FLOAT }
 
 /* Its size is that of ncclRedOp_t, which the next enumeration needs. */
 typedef enum { ncclNumOps_dummy = 5 } ncclRedOp_dummy_t;

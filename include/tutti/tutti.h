@@ -4,10 +4,10 @@
  *   NULL (also CUDA's legacy and per-thread default streams, 1 and 2)
  *                        the call, or the outermost ncclGroupEnd, returns when the result is there; on a non-blocking
  *                        communicator the result is there once ncclCommGetAsyncError says ncclSuccess;
- *   a tuttiStream_t      the call returns at once; the result is there after tuttiStreamSynchronize. Operations of one
- *                        stream run in order, streams run side by side. Operations of one communicator start in the
- * order in which they were issued, whatever their stream. Any other handle is refused with ncclInvalidArgument and
- * never dereferenced.
+ *   a tuttiStream_t      the call returns at once; the result is there after tuttiStreamSynchronize.
+ * Operations of one stream run in order, streams run side by side. Operations of one communicator start in the order in
+ * which they were issued, whatever their stream. Any other handle is refused with ncclInvalidArgument and never
+ * dereferenced.
  *
  * All functions may be called from any thread. Results are those of nccl.h; ncclGetLastError has the text.
  */

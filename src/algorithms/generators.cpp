@@ -1,8 +1,12 @@
 // The table of generators.
 #include <string>
 
+#include "algorithms/allreduce/halving_doubling.h"
+#include "algorithms/allreduce/hierarchy.h"
 #include "algorithms/allreduce/one_shot.h"
+#include "algorithms/allreduce/recursive_doubling.h"
 #include "algorithms/allreduce/ring.h"
+#include "algorithms/allreduce/tree.h"
 #include "algorithms/allreduce/two_shot.h"
 #include "algorithms/schedule.h"
 
@@ -13,7 +17,16 @@ constexpr Generator kAllReduce[] = {
     {"one_shot", "everyone sends all to everyone", false, allreduce::one_shot_shape, allreduce::one_shot_schedule},
     {"two_shot", "direct reduce-scatter, direct all-gather", false, allreduce::two_shot_shape,
      allreduce::two_shot_schedule},
+    {"recursive_doubling", "halves of a growing group exchange sums", false, allreduce::recursive_doubling_shape,
+     allreduce::recursive_doubling_schedule},
+    {"halving_doubling", "recursive halving, then recursive doubling", false, allreduce::halving_doubling_shape,
+     allreduce::halving_doubling_schedule},
+    {"tree", "double binary tree", false, allreduce::tree_shape, allreduce::tree_schedule},
     {"ring", "ring reduce-scatter and all-gather", false, allreduce::ring_shape, allreduce::ring_schedule},
+    {"hierarchy", "rails: reduce in the node, ring across nodes", true, allreduce::hierarchy_shape,
+     allreduce::hierarchy_schedule},
+    {"hierarchy_leaders", "reduce in the node, recursive doubling across nodes", true,
+     allreduce::hierarchy_leaders_shape, allreduce::hierarchy_leaders_schedule},
 };
 
 }  // namespace

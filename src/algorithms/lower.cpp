@@ -119,32 +119,29 @@ void pass_depend(Schedule& schedule) {
 }
 
 void pass_lanes(Schedule& schedule, Shape& shape, uint32_t lanes) {
-  const auto operations = static_cast<uint32_t>(schedule.operations.size());
-  schedule.operations.reserve(size_t{operations} * lanes);
-  // Lane 0's operations stay where they are until the others have been made from them.
-  for (uint32_t lane = lanes; lane-- > 0;) {
-    const auto moved = [&](Operand operand) {
-      if (operand.role == Role::kScratch) operand.index += lane * shape.scratch_chunks;
-      if (operand.role == Role::kInput || operand.role == Role::kOutput) {
-        const uint32_t block = operand.index / shape.chunks;
-        operand.index = (block * lanes + lane) * shape.chunks + operand.index % shape.chunks;
+  const std::vector<Operation> original = std::move(schedule.operations);
+  schedule.operations.clear();
+  schedule.operations.reserve(original.size() * lanes);
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    const auto move = [&](std::vector<Operand>& operands) {
+      for (Operand& operand : operands) {
+        if (operand.role == Role::kPeer) continue;
+        if (operand.role == Role::kScratch) {
+          operand.index += lane * shape.scratch_chunks;
+        } else {
+          const uint32_t block = operand.index / shape.chunks;
+          operand.index = (block * lanes + lane) * shape.chunks + operand.index % shape.chunks;
+        }
       }
-      return operand;
     };
-    for (uint32_t i = 0; i < operations; ++i) {
-      Operation operation = schedule.operations[i];
+    const auto first = static_cast<uint32_t>(schedule.operations.size());
+    for (Operation operation : original) {
       operation.run.first += lane * shape.chunks;
       operation.stream += lane * shape.streams;
-      std::transform(operation.sources.begin(), operation.sources.end(), operation.sources.begin(), moved);
-      std::transform(operation.destinations.begin(), operation.destinations.end(), operation.destinations.begin(),
-                     moved);
-      // Copies are appended from the last lane to the first but one: copy number lanes - lane, counted from 1.
-      for (uint32_t& other : operation.after) other += (lane == 0 ? 0 : lanes - lane) * operations;
-      if (lane == 0) {
-        schedule.operations[i] = std::move(operation);
-      } else {
-        schedule.operations.push_back(std::move(operation));
-      }
+      move(operation.sources);
+      move(operation.destinations);
+      for (uint32_t& other : operation.after) other += first;
+      schedule.operations.push_back(std::move(operation));
     }
   }
   shape.chunks *= lanes;

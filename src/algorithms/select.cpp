@@ -1,200 +1,140 @@
 #include "algorithms/select.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <limits>
-#include <string_view>
 
 #include "algorithms/lower.h"
 #include "algorithms/schedule.h"
 
 namespace tutti::algorithms {
-
 namespace {
 
-constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+struct Pick {
+  Row row;
+  std::string why;
+};
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
+// What NCCL_ALGO leaves of a default. Its words are about ring and tree only; all other algorithms are Tutti's own and
+// stay available unless only ring or tree are allowed.
+Pick filtered(Pick pick, const AlgoFilter& filter) {
+  const auto has = [](const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (filter.only.size() == 1) {
+    pick.row = Row{filter.only[0], 0, 0, std::numeric_limits<size_t>::max()};
+    pick.why = fmt::format("NCCL_ALGO allows only {}", filter.only[0]);
+  } else if (has(filter.without, pick.row.generator)) {
+    const std::string excluded = pick.row.generator;
+    pick.row.generator = has(filter.without, "ring") ? (has(filter.without, "tree") ? "two_shot" : "tree") : "ring";
+    pick.why = fmt::format("NCCL_ALGO excludes {}", excluded);
   }
-  return parts;
+  if (!filter.note.empty()) pick.why += fmt::format(" ({})", filter.note);
+  return pick;
 }
 
-bool parse_bytes(std::string_view text, uint64_t* bytes) {
-  if (text == "max") {
-    *bytes = kNoLimit;
-    return true;
+Result<Pick> pick_row(const Request& request, const Snapshot& snapshot) {
+  const size_t bytes = request.bytes();
+  const auto& table = snapshot.overrides.allreduce;
+  std::string gap;
+  if (table) {
+    if (const Row* row = table->find(bytes)) return Pick{*row, fmt::format("TUTTI_ALLREDUCE says {}", to_text(*row))};
+    gap = "; TUTTI_ALLREDUCE has no row for this size";
   }
-  uint64_t value = 0;
-  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || rest == text.data()) return false;
-  const std::string_view unit(rest, static_cast<size_t>(text.data() + text.size() - rest));
-  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
-  if (shift < 0 || value > kNoLimit >> shift) return false;
-  *bytes = value << shift;
-  return true;
-}
-
-std::string print_bytes(uint64_t bytes) {
-  if (bytes == kNoLimit) return "max";
-  for (const auto& [shift, unit] : {std::pair{30, 'G'}, std::pair{20, 'M'}, std::pair{10, 'K'}})
-    if (bytes != 0 && bytes % (uint64_t{1} << shift) == 0) return fmt::format("{}{}", bytes >> shift, unit);
-  return std::to_string(bytes);
-}
-
-// Words of NCCL_ALGO that mean something to NCCL and have no counterpart on host memory.
-constexpr std::array<std::string_view, 5> kForeignWords = {"collnetdirect", "collnetchain", "nvls", "nvlstree", "pat"};
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return result;
-}
-
-const TableEntry* find(const Table& table, uint64_t bytes) {
-  for (const TableEntry& entry : table)
-    if (bytes >= entry.begin && bytes < entry.end) return &entry;
-  return nullptr;
-}
-
-// Slices a step: enough to keep a queue busy in both halves of it.
-uint32_t default_slices(const Snapshot& snapshot) {
-  return std::max<uint32_t>(1, snapshot.queue_depth / 2);
-}
-
-Choice to_choice(const TableEntry& entry, const Snapshot& snapshot, std::string why) {
-  Choice choice;
-  choice.generator = entry.generator;
-  choice.lanes = entry.lanes;
-  choice.slices = default_slices(snapshot);
-  choice.why = std::move(why);
-  return choice;
+  const std::string_view text = default_table(snapshot.topology);
+  TUTTI_ASSIGN_OR_RETURN(const Table defaults, parse_table("default table", request.collective, text));
+  const Row* row = defaults.find(bytes);
+  if (row == nullptr)
+    return error(Code::kInternalError, "the default table \"{}\" has no row for {} bytes", text, bytes);
+  return filtered({*row, fmt::format("default for {} ranks on {} nodes: {}{}", snapshot.topology.nranks(),
+                                     snapshot.topology.nodes(), to_text(*row), gap)},
+                  snapshot.overrides.allreduce_algo);
 }
 
 }  // namespace
 
-Result<Table> parse_table(Collective collective, const std::string& text, const std::string& variable) {
-  Table table;
-  for (const std::string_view item : split(text, ';')) {
-    if (item.empty()) continue;
-    const auto bad = [&](std::string_view why) {
-      return error(Code::kInvalidUsage,
-                   "{}=\"{}\": entry \"{}\": {}; accepted is <algorithm>[*<lanes>]:<from>-<to> with algorithms {} and "
-                   "sizes like 0, "
-                   "8K, 4M, max",
-                   variable, text, item, why, generator_names(collective));
-    };
-    const size_t colon = item.find(':');
-    if (colon == std::string_view::npos) return bad("no colon");
-    TableEntry entry;
-    std::string_view name = item.substr(0, colon);
-    if (const size_t star = name.find('*'); star != std::string_view::npos) {
-      const std::string_view digits = name.substr(star + 1);
-      const auto [rest, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), entry.lanes);
-      if (failure != std::errc() || rest != digits.data() + digits.size() || entry.lanes == 0)
-        return bad("bad lane count");
-      name = name.substr(0, star);
-    }
-    if (find_generator(collective, name) == nullptr) return bad("unknown algorithm");
-    entry.generator = name;
-    const std::string_view range = item.substr(colon + 1);
-    const size_t dash = range.find('-');
-    if (dash == std::string_view::npos || !parse_bytes(range.substr(0, dash), &entry.begin) ||
-        !parse_bytes(range.substr(dash + 1), &entry.end))
-      return bad("bad size range");
-    if (entry.begin >= entry.end) return bad("empty size range");
-    table.push_back(entry);
+std::string_view default_table(const topology::Topology& topology) {
+  const int ranks = topology.nranks();
+  const int nodes = topology.nodes();
+  if (nodes > 1 && nodes < ranks) return "hierarchy_leaders:0-32K;hierarchy:32K-max";
+  if (nodes > 1) {
+    if (ranks == 2) return "one_shot:0-64K;two_shot:64K-max";
+    return "recursive_doubling:0-32K;tree:32K-1M;ring:1M-max";
   }
-  return table;
+  if (ranks == 1) return "one_shot:0-max";
+  if (ranks == 2) return "one_shot:0-32K;two_shot:32K-max";
+  if (ranks <= 8) return "one_shot:0-8K;two_shot:8K-max";
+  // Every round costs a change of process where ranks share cores: then the fewest rounds win at every size.
+  if (topology.oversubscribed()) return "recursive_doubling:0-16K;halving_doubling:16K-max";
+  return "recursive_doubling:0-16K;halving_doubling:16K-4M;ring:4M-max";
 }
 
-std::string print_table(const Table& table) {
-  std::string text;
-  for (const TableEntry& entry : table) {
-    text += fmt::format("{}{}{}:{}-{}", text.empty() ? "" : ";", entry.generator,
-                        entry.lanes == 1 ? "" : fmt::format("*{}", entry.lanes), print_bytes(entry.begin),
-                        print_bytes(entry.end));
+Result<Overrides> parse_overrides(const std::optional<std::string>& allreduce, const std::optional<std::string>& algo) {
+  Overrides overrides;
+  if (allreduce) {
+    TUTTI_ASSIGN_OR_RETURN(overrides.allreduce, parse_table("TUTTI_ALLREDUCE", Collective::kAllReduce, *allreduce));
   }
-  return text;
+  if (algo) {
+    TUTTI_ASSIGN_OR_RETURN(overrides.allreduce_algo, parse_nccl_algo(Collective::kAllReduce, *algo));
+  }
+  return overrides;
 }
 
-Result<Table> parse_nccl_algo(Collective collective, const std::string& text) {
-  const std::string function = lower_case(name_of(collective));
-  std::string chosen;
-  for (const std::string_view part : split(text, ';')) {
-    const size_t colon = part.find(':');
-    if (colon == std::string_view::npos) {
-      if (chosen.empty()) chosen = part;
-    } else if (lower_case(part.substr(0, colon)) == function) {
-      chosen = part.substr(colon + 1);
-    }
+Status validate(const Snapshot& snapshot) {
+  TUTTI_RETURN_IF_ERROR(topology::validate(snapshot.topology));
+  if (snapshot.queue_depth < 2) {
+    return error(Code::kInvalidArgument, "snapshot {}: queues of {} slots; plans need at least 2", snapshot.number,
+                 snapshot.queue_depth);
   }
-  std::string_view list = chosen;
-  const bool exclude = list.starts_with('^');
-  if (exclude) list.remove_prefix(1);
-  std::vector<std::string> words;
-  for (const std::string_view item : split(list, ',')) {
-    const std::string word = lower_case(item);
-    if (word.empty()) continue;
-    const bool foreign = std::find(kForeignWords.begin(), kForeignWords.end(), word) != kForeignWords.end();
-    if (!foreign && word != "ring" && word != "tree")
-      return error(Code::kInvalidUsage, "NCCL_ALGO=\"{}\": unknown word \"{}\"; accepted are ring, tree, {}", text,
-                   word, fmt::join(kForeignWords, ", "));
-    if (!foreign) words.push_back(word);
+  if (snapshot.slot_bytes < 64 || snapshot.slot_bytes % 64 != 0) {
+    return error(Code::kInvalidArgument, "snapshot {}: slots of {} bytes; a positive multiple of 64 is needed",
+                 snapshot.number, snapshot.slot_bytes);
   }
-  if (exclude) {
-    // What is left of NCCL's own pair; with neither excluded the choice stays open.
-    if (words.size() != 1) return Table{};
-    words = {words.front() == "ring" ? "tree" : "ring"};
-  }
-  if (words.empty()) return Table{};
-  return Table{{words.front(), 1, 0, kNoLimit}};
-}
-
-Table default_table(Collective, const topology::Topology& topology) {
-  const int n = topology.nranks();
-  const auto available = [](std::string_view name) { return find_generator(Collective::kAllReduce, name) != nullptr; };
-  if (n == 1) return {{"one_shot", 1, 0, kNoLimit}};
-  const bool mixed = topology.nodes() > 1 && topology.nodes() < n;
-  if (mixed && available("hierarchy")) return {{"hierarchy", 1, 0, kNoLimit}};
-  if (n == 2) return {{"one_shot", 1, 0, 16 << 10}, {"two_shot", 1, 16 << 10, kNoLimit}};
-  if (n <= 16) return {{"one_shot", 1, 0, 8 << 10}, {"two_shot", 1, 8 << 10, kNoLimit}};
-  return {{"recursive_doubling", 1, 0, 16 << 10}, {"tree", 1, 16 << 10, 256 << 10}, {"ring", 1, 256 << 10, kNoLimit}};
+  if (snapshot.max_lanes < 1) return error(Code::kInvalidArgument, "snapshot {}: no lanes", snapshot.number);
+  return {};
 }
 
 Result<Choice> select(const Request& request, const Snapshot& snapshot) {
-  const topology::Topology& topology = snapshot.topology;
-  if (!snapshot.allreduce.empty() && request.collective == Collective::kAllReduce) {
-    TUTTI_ASSIGN_OR_RETURN(const Table table, parse_table(request.collective, snapshot.allreduce, "TUTTI_ALLREDUCE"));
-    if (const TableEntry* entry = find(table, request.bytes); entry != nullptr)
-      return to_choice(*entry, snapshot, "as TUTTI_ALLREDUCE says");
+  TUTTI_RETURN_IF_ERROR(validate(snapshot));
+  if (request.collective != Collective::kAllReduce) {
+    return error(Code::kInvalidUsage, "there is no algorithm for {}", name_of(request.collective));
   }
-  if (!snapshot.nccl_algo.empty()) {
-    TUTTI_ASSIGN_OR_RETURN(const Table table, parse_nccl_algo(request.collective, snapshot.nccl_algo));
-    if (const TableEntry* entry = find(table, request.bytes); entry != nullptr)
-      return to_choice(*entry, snapshot, "as NCCL_ALGO says");
+  TUTTI_ASSIGN_OR_RETURN(Pick pick, pick_row(request, snapshot));
+  const Generator* generator = find_generator(request.collective, pick.row.generator);
+  if (generator == nullptr) {
+    return error(Code::kInvalidUsage, "there is no algorithm \"{}\" for {}; there are {}", pick.row.generator,
+                 name_of(request.collective), generator_names(request.collective));
   }
-  const Table table = default_table(request.collective, topology);
-  const TableEntry* entry = find(table, request.bytes);
-  if (entry == nullptr)
-    return error(Code::kInternalError, "the default table \"{}\" has no entry for {} bytes", print_table(table),
-                 request.bytes);
-  return to_choice(*entry, snapshot,
-                   fmt::format("by the default table for {} ranks on {} nodes: {}", topology.nranks(), topology.nodes(),
-                               print_table(table)));
+  const Shape shape = generator->shape({snapshot.topology, snapshot.queue_depth});
+  if (shape.streams > snapshot.max_lanes) {
+    return error(Code::kInvalidUsage, "{} needs {} lanes, but there are queues for {}", generator->name, shape.streams,
+                 snapshot.max_lanes);
+  }
+  if (shape.max_chunks > snapshot.slot_bytes / size_of(request.type)) {
+    return error(Code::kInvalidUsage,
+                 "{} puts {} chunks into a message, but a slot of {} bytes holds {} elements of {}", generator->name,
+                 shape.max_chunks, snapshot.slot_bytes, snapshot.slot_bytes / size_of(request.type),
+                 name_of(request.type));
+  }
+  Choice choice;
+  choice.generator = pick.row.generator;
+  choice.lanes = std::clamp<uint32_t>(pick.row.lanes, 1, snapshot.max_lanes / shape.streams);
+  // As many as were proved: larger pieces mean fewer loops, and a step hands on slices while more are coming.
+  choice.slices = shape.max_slices != 0 ? shape.max_slices : 2 * snapshot.queue_depth;
+  if (pick.row.lanes > choice.lanes) {
+    pick.why += fmt::format("; {} lanes instead of {}, since there are queues for {}", choice.lanes, pick.row.lanes,
+                            snapshot.max_lanes);
+  }
+  choice.why = std::move(pick.why);
+  return choice;
 }
 
 Result<Plan> make_plan(const Choice& choice, const Request& request, const Snapshot& snapshot, int rank) {
   const Generator* generator = find_generator(request.collective, choice.generator);
-  if (generator == nullptr)
-    return error(Code::kInternalError, "{} has no algorithm \"{}\"", name_of(request.collective), choice.generator);
-  const Parameters parameters{snapshot.topology, snapshot.queue_depth};
-  return lower(*generator, parameters, request.collective, request.root, choice.lanes, rank);
+  if (generator == nullptr) {
+    return error(Code::kInvalidUsage, "there is no algorithm \"{}\" for {}", choice.generator,
+                 name_of(request.collective));
+  }
+  return lower(*generator, {snapshot.topology, snapshot.queue_depth}, request.collective, request.root, choice.lanes,
+               rank);
 }
 
 }  // namespace tutti::algorithms

@@ -1,69 +1,72 @@
-// Selection: which plan for which size. A table that a person can read, and write in the same form:
-//
-//   TUTTI_ALLREDUCE="one_shot:0-8K;ring*2:8K-max"
-//
-// Entries are separated by ";": generator, optionally "*lanes", a colon, and a range of bytes (the size of one rank's
-// buffer; the upper end is excluded; K, M, G are powers of 1024; "max": no limit). Sizes that no entry covers use the
-// default table. NCCL_ALGO is understood where its words match (ring, tree): see parse_nccl_algo().
+// Selection: from a request and a snapshot to a plan. Pure functions over equal inputs: every rank chooses the same
+// without a message.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <optional>
 #include <string>
-#include <vector>
 
+#include "algorithms/cost.h"
 #include "algorithms/plan.h"
+#include "algorithms/table.h"
 #include "base/status.h"
+#include "base/types.h"
 #include "topology/topology.h"
 
 namespace tutti::algorithms {
 
-// What all ranks must hold equal to make equal plans.
-struct Snapshot {
-  uint32_t number = 1;
-  topology::Topology topology;
-  uint32_t queue_depth = 8;  // slots a queue
-  uint32_t lanes = 8;        // lanes that connections have
-  std::string allreduce;     // TUTTI_ALLREDUCE of rank 0
-  std::string nccl_algo;     // NCCL_ALGO of rank 0
-};
-
+// What is asked for: an operation without its buffers.
 struct Request {
   Collective collective = Collective::kAllReduce;
-  uint64_t bytes = 0;  // of one block
+  size_t count = 0;  // elements of a block
+  DataType type = DataType::kFloat32;
+  ReduceOp op = ReduceOp::kSum;
   int root = -1;
+
+  size_t bytes() const { return count * size_of(type); }  // of a block
+};
+
+// What the user said; empty fields: nothing.
+struct Overrides {
+  std::optional<Table> allreduce;  // TUTTI_ALLREDUCE
+  AlgoFilter allreduce_algo;       // NCCL_ALGO
+  friend bool operator==(const Overrides&, const Overrides&) = default;
+};
+
+// Everything that choosing and making plans depends on besides the request. Made by one rank, numbered and handed to
+// all (to_json and snapshot_from_json in json.h carry it).
+struct Snapshot {
+  uint32_t number = 0;
+  topology::Topology topology;
+  uint32_t queue_depth = 8;         // slots a queue, at least 2
+  uint32_t slot_bytes = 64 * 1024;  // payload of a slot
+  uint32_t max_lanes = 8;           // lanes for which there are queues
+  CostConstants cost;
+  Overrides overrides;
+  friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
 struct Choice {
-  std::string generator;
-  uint32_t lanes = 1;   // copies of the schedule side by side
-  uint32_t slices = 1;  // slices a step, at most; the plan's own limit also holds
-  std::string why;      // for the log: "default table, 4 ranks on 1 node", "TUTTI_ALLREDUCE"
-  std::string name() const { return lanes == 1 ? generator : generator + "*" + std::to_string(lanes); }
+  std::string generator;  // a name of schedule.h's table
+  uint32_t lanes = 1;     // copies of the schedule side by side
+  uint32_t slices = 1;    // for make_slicing(): slices of a step, at most
+  std::string why;        // for the log
 };
 
-struct TableEntry {
-  std::string generator;
-  uint32_t lanes = 1;
-  uint64_t begin = 0;  // bytes
-  uint64_t end = 0;    // excluded; UINT64_MAX: no limit
-  friend bool operator==(const TableEntry&, const TableEntry&) = default;
-};
-using Table = std::vector<TableEntry>;
+// TUTTI_ALLREDUCE and NCCL_ALGO as they stand in the environment. Errors (kInvalidUsage) name variable, value and what
+// is accepted.
+Result<Overrides> parse_overrides(const std::optional<std::string>& allreduce, const std::optional<std::string>& algo);
 
-// Errors (kInvalidUsage) name the variable, the value, the entry and what is accepted.
-Result<Table> parse_table(Collective collective, const std::string& text, const std::string& variable);
-std::string print_table(const Table& table);
+// Names the first thing in the snapshot with which no plan can be made.
+Status validate(const Snapshot& snapshot);
 
-// NCCL_ALGO: "ring", "tree,ring", "^tree", "allreduce:ring;broadcast:tree". Returns the table that it asks for: the
-// first word that Tutti has; empty when the value leaves the choice open. Words of NCCL that have no counterpart (nvls,
-// collnet..., pat) are passed over; unknown words are errors.
-Result<Table> parse_nccl_algo(Collective collective, const std::string& text);
+// The table that is used where the user says nothing, in the user's own form.
+std::string_view default_table(const topology::Topology& topology);
 
-// The default for this topology.
-Table default_table(Collective collective, const topology::Topology& topology);
-
-// Pure: the same inputs give the same answer on every rank.
 Result<Choice> select(const Request& request, const Snapshot& snapshot);
+
+// One rank's part of the chosen plan. It depends on the request's collective and root only and may be used again for
+// every other count, type and op for which the same generator and lanes are chosen.
 Result<Plan> make_plan(const Choice& choice, const Request& request, const Snapshot& snapshot, int rank);
 
 }  // namespace tutti::algorithms

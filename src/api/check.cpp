@@ -1,10 +1,25 @@
 #include "api/check.h"
 
-#include <limits>
-
 #include "base/config.h"
 
 namespace tutti::api {
+
+namespace {
+constexpr int kFirstVersionWithTimeout = NCCL_VERSION(2, 30, 3);
+}
+
+int reported_version() {
+  return process_config().ok() ? process_config()->reported_version : NCCL_VERSION_CODE;
+}
+
+bool speaks_of_timeouts() {
+  return reported_version() >= kFirstVersionWithTimeout;
+}
+
+ncclResult_t result_of(Code code) {
+  if (code == Code::kTimeout && !speaks_of_timeouts()) return ncclRemoteError;
+  return static_cast<ncclResult_t>(code);
+}
 
 Status check_not_null(const void* pointer, const char* function, const char* argument) {
   if (pointer != nullptr) return {};

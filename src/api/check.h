@@ -14,12 +14,19 @@ inline runtime::Communicator* to_communicator(ncclComm_t comm) {
   return reinterpret_cast<runtime::Communicator*>(comm);
 }
 
+// The version that ncclGetVersion gives: of nccl.h, unless TUTTI_NCCL_VERSION says otherwise.
+int reported_version();
+// Whether a program that believes that version knows ncclTimeout (8).
+bool speaks_of_timeouts();
+// ncclTimeout came with 2.30.3: who was told an older version gets ncclRemoteError instead, which it can act on.
+ncclResult_t result_of(Code code);
+
 // Records the text of a failure for ncclGetLastError and gives the code to the caller.
 inline ncclResult_t finish(const Status& status) {
   if (status.ok()) [[likely]]
     return ncclSuccess;
   runtime::set_last_error(status);
-  return static_cast<ncclResult_t>(status.code());
+  return result_of(status.code());
 }
 
 // Runs the body of an API function: no exception leaves the C interface.

@@ -16,7 +16,7 @@ using namespace tutti::api;  // NOLINT(google-build-using-namespace)
 TUTTI_EXPORT ncclResult_t pncclGetVersion(int* version) {
   return call("ncclGetVersion", [=]() -> Status {
     TUTTI_RETURN_IF_ERROR(check_not_null(version, "GetVersion", "version"));
-    *version = process_config().ok() ? process_config()->reported_version : NCCL_VERSION_CODE;
+    *version = reported_version();
     return {};
   });
 }
@@ -32,8 +32,10 @@ TUTTI_EXPORT const char* pncclGetErrorString(ncclResult_t result) {
     case ncclInvalidUsage: return "invalid usage (run with NCCL_DEBUG=WARN for details)";
     case ncclRemoteError: return "remote process exited or there was a network error";
     case ncclInProgress: return "NCCL operation in progress";
-    default: return "unknown result code";
+    default: break;
   }
+  return static_cast<int>(result) == static_cast<int>(Code::kTimeout) && speaks_of_timeouts() ? "timeout"
+                                                                                              : "unknown result code";
 }
 TUTTI_WEAK_ALIAS(const char*, ncclGetErrorString, (ncclResult_t result));
 
@@ -97,6 +99,21 @@ TUTTI_EXPORT ncclResult_t pncclCommInitRankConfig(ncclComm_t* comm, int nranks, 
 TUTTI_WEAK_ALIAS(ncclResult_t, ncclCommInitRankConfig,
                  (ncclComm_t * comm, int nranks, ncclUniqueId commId, int rank, ncclConfig_t* config));
 
+// Several ids stand for several places to meet. All ranks pass the same list, so that the first alone brings them
+// together.
+TUTTI_EXPORT ncclResult_t pncclCommInitRankScalable(ncclComm_t* newcomm, int nranks, int myrank, int nId,
+                                                    ncclUniqueId* commIds, ncclConfig_t* config) {
+  return call("ncclCommInitRankScalable", [=]() -> Status {
+    constexpr const char* name = "CommInitRankScalable";
+    TUTTI_RETURN_IF_ERROR(check_not_null(commIds, name, "commIds"));
+    if (nId < 1 || nId > nranks)
+      return error(Code::kInvalidArgument, "{} : {} ids for {} ranks; accepted are 1 to nranks", name, nId, nranks);
+    return init_rank(name, newcomm, nranks, commIds[0], myrank, config);
+  });
+}
+TUTTI_WEAK_ALIAS(ncclResult_t, ncclCommInitRankScalable,
+                 (ncclComm_t * newcomm, int nranks, int myrank, int nId, ncclUniqueId* commIds, ncclConfig_t* config));
+
 TUTTI_EXPORT ncclResult_t pncclCommInitAll(ncclComm_t* comm, int ndev, const int* devlist) {
   return call("ncclCommInitAll", [=]() -> Status {
     TUTTI_RETURN_IF_ERROR(check_not_null(comm, "CommInitAll", "comm"));
@@ -148,7 +165,7 @@ TUTTI_EXPORT ncclResult_t pncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* 
     TUTTI_RETURN_IF_ERROR(check_not_null(asyncError, "ncclGetAsyncError", "asyncError"));
     Status status;
     TUTTI_RETURN_IF_ERROR(runtime::comm_async_error(to_communicator(comm), &status));
-    *asyncError = static_cast<ncclResult_t>(status.code());
+    *asyncError = result_of(status.code());
     return {};
   });
 }
@@ -248,10 +265,12 @@ TUTTI_WEAK_ALIAS(ncclResult_t, ncclRedOpCreatePreMulSum,
 
 TUTTI_EXPORT ncclResult_t pncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
   return call("ncclRedOpDestroy", [=]() -> Status {
-    if (static_cast<int>(op) >= 0 && op < ncclNumOps)
-      return Status(Code::kInvalidArgument, "ncclRedOpDestroy : operator is a NCCL builtin.");
+    const int handle = static_cast<int>(op);
+    if (handle < 0) return Status(Code::kInvalidArgument, "ncclRedOpDestroy :  operator is garbage.");
+    if (handle < ncclNumOps) return Status(Code::kInvalidArgument, "ncclRedOpDestroy : operator is a NCCL builtin.");
+    if (comm == nullptr) return Status(Code::kInvalidArgument, "ncclRedOpDestroy : invalid communicator passed.");
     TUTTI_RETURN_IF_ERROR(check_communicator(comm, "ncclRedOpDestroy"));
-    return runtime::red_op_destroy(to_communicator(comm), static_cast<int>(op));
+    return runtime::red_op_destroy(to_communicator(comm), handle);
   });
 }
 TUTTI_WEAK_ALIAS(ncclResult_t, ncclRedOpDestroy, (ncclRedOp_t op, ncclComm_t comm));
@@ -274,8 +293,8 @@ TUTTI_WEAK_ALIAS(ncclResult_t, ncclMemFree, (void* ptr));
 
 TUTTI_EXPORT ncclResult_t pncclCommRegister(const ncclComm_t comm, void* buff, size_t size, void** handle) {
   return call("ncclCommRegister", [=]() -> Status {
-    TUTTI_RETURN_IF_ERROR(check_communicator(comm, "CommRegister"));
-    TUTTI_RETURN_IF_ERROR(check_not_null(handle, "CommRegister", "handle"));
+    TUTTI_RETURN_IF_ERROR(check_communicator(comm, "ncclCommRegister"));
+    TUTTI_RETURN_IF_ERROR(check_not_null(handle, "ncclCommRegister", "handle"));
     return runtime::comm_register(to_communicator(comm), buff, size, handle);
   });
 }
@@ -283,7 +302,7 @@ TUTTI_WEAK_ALIAS(ncclResult_t, ncclCommRegister, (const ncclComm_t comm, void* b
 
 TUTTI_EXPORT ncclResult_t pncclCommDeregister(const ncclComm_t comm, void* handle) {
   return call("ncclCommDeregister", [=]() -> Status {
-    TUTTI_RETURN_IF_ERROR(check_communicator(comm, "CommDeregister"));
+    TUTTI_RETURN_IF_ERROR(check_communicator(comm, "ncclCommDeregister"));
     return runtime::comm_deregister(to_communicator(comm), handle);
   });
 }

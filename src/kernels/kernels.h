@@ -3,10 +3,10 @@
 // Arithmetic (DESIGN section 4): 8- and 16-bit floats are widened to float32, all operands of one call are accumulated
 // there in operand order (((s0 + s1) + s2) ...), and the result is rounded once (to nearest even; fp8 overflow becomes
 // the largest finite value, as in CUDA's __NV_SATFINITE conversions). Integers wrap. max and min return NaN when an
-// operand is NaN, and order -0 before +0, so that they do not depend on the order of operands. A NaN that is computed has
-// all bits but the sign set (CUDA's canonical one), whatever the operands' were; a call with one source, no scaling and
-// no divisor copies bits. The same call on the same bytes gives the same bits whatever the instruction set, alignment,
-// count or position in the buffer: tails and unaligned heads use the same arithmetic as vectors.
+// operand is NaN, and order -0 before +0, so that they do not depend on the order of operands. A NaN that is computed
+// has all bits but the sign set (CUDA's canonical one), whatever the operands' were; a call with one source, no scaling
+// and no divisor copies bits. The same call on the same bytes gives the same bits whatever the instruction set,
+// alignment, count or position in the buffer: tails and unaligned heads use the same arithmetic as vectors.
 //
 // Pointers need no alignment at all. A destination may be identical to a source (same address), but must not overlap
 // one otherwise. Threads: all functions are pure; the table is immutable after the first call of host_kernels().

@@ -64,6 +64,7 @@ Result<std::vector<net::SocketAddress>> data_interfaces(const Config& config) {
 topology::Topology topology_of(const Members& members) {
   topology::Topology topology;
   topology.node = nodes_of(members);
+  topology.cores = cores_of_nodes(members, topology.node);
   return topology;
 }
 
@@ -79,7 +80,7 @@ class CommunicatorBuilder {
     TUTTI_RETURN_IF_ERROR(meet());
     TUTTI_RETURN_IF_ERROR(make_transports());
     TUTTI_RETURN_IF_ERROR(start_transports());
-    configure();
+    TUTTI_RETURN_IF_ERROR(configure());
     // Nobody sends before everybody listens.
     return c_.bootstrap_->all_gather({}, deadline_, c_.stop_flag()).status();
   }
@@ -153,13 +154,18 @@ class CommunicatorBuilder {
     return {};
   }
 
-  void configure() {
+  Status configure() {
     c_.snapshot_.number = 1;
     c_.snapshot_.topology = topology_of(c_.members_);
     c_.snapshot_.queue_depth = c_.shape_.depth;
-    c_.snapshot_.lanes = c_.shape_.lanes;
-    c_.snapshot_.allreduce = c_.members_.front().allreduce;
-    c_.snapshot_.nccl_algo = c_.members_.front().algo;
+    c_.snapshot_.slot_bytes = c_.shape_.slot_bytes;
+    c_.snapshot_.max_lanes = c_.shape_.lanes;
+    // Rank 0's settings go for all: what a rank has in its own environment must not make it choose another plan.
+    const Member& first = c_.members_.front();
+    const auto given = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+    TUTTI_ASSIGN_OR_RETURN(c_.snapshot_.overrides,
+                           algorithms::parse_overrides(given(first.allreduce), given(first.algo)));
+    TUTTI_RETURN_IF_ERROR(algorithms::validate(c_.snapshot_));
     c_.plans_.configure(c_.rank_, c_.snapshot_, c_.shape_);
     c_.flights_ = std::vector<Operation>(c_.shape_.flights);
     c_.scratch_.resize(c_.shape_.flights);
@@ -170,6 +176,7 @@ class CommunicatorBuilder {
     log_info(Subsystem::kInit, "rank {} of {} on {} nodes: {} slots of {} bytes a queue, {} kernels, {}", c_.rank_,
              c_.nranks_, c_.snapshot_.topology.nodes(), c_.shape_.depth, c_.shape_.slot_bytes,
              kernels::host_kernels().target, describe_wires());
+    return {};
   }
 
   std::string describe_wires() const {

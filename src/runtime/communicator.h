@@ -98,6 +98,10 @@ class Communicator final : private QueueSource {
   // Ends everything with `status`; the first call counts. Any thread.
   enum class Tell { kNobody, kEverybody };
   void fail(const Status& status, Tell tell);
+  // The same, but operations before number `sequence` may still end well: other ranks have done their part in them.
+  void fail_from(uint32_t sequence, const Status& status);
+  // The error that the next operation would meet; OK while there is none.
+  Status pending_error() const;
   // The control network's part, done by the progress thread.
   void serve_control();
   // Turns a broken connection into this communicator's error; also while nothing runs. Done by the progress thread.
@@ -143,6 +147,7 @@ class Communicator final : private QueueSource {
   std::byte* scratch(uint32_t flight, size_t bytes);
   void inspect();  // look_after with the claim
   void check_transports();
+  void apply_later_error();
   void check_deadline(Operation& op);
   bool find_foreign_message(Operation& op);
   void disagree(const Operation& op, const Disagreement& found);
@@ -152,6 +157,7 @@ class Communicator final : private QueueSource {
   Status disagreement_status(int rank, const Fingerprint& mine, int other, const Fingerprint& theirs) const;
   bool has_left(int rank, std::chrono::steady_clock::time_point* when) const;
   bool still_carries(int peer) const;
+  void drain_transports();
   void wait_for_departures();
 
   const int rank_;
@@ -188,6 +194,9 @@ class Communicator final : private QueueSource {
   std::atomic<bool> broken_{false};
   mutable std::mutex health_mutex_;
   Status error_;
+  Status later_error_;  // of operation later_sequence_ and all that follow
+  uint32_t later_sequence_ = 0;
+  std::atomic<bool> later_{false};
   std::vector<std::optional<std::chrono::steady_clock::time_point>> left_;  // by rank: when it said good-bye
   std::optional<std::chrono::steady_clock::time_point> first_failure_;      // of a transport
   std::chrono::seconds timeout_{0};                                         // of one operation; 0: none

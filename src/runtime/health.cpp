@@ -27,7 +27,8 @@ void Communicator::fail(const Status& status, Tell tell) {
   {
     const std::lock_guard lock(health_mutex_);
     if (!error_.ok()) return;
-    error_ = status;
+    // A disagreement is the cause of what follows from it (aborts, connections that close).
+    error_ = later_error_.ok() ? status : later_error_;
   }
   log_warn("rank {}: {}", rank_, status.text());
   set_last_error(status);
@@ -41,6 +42,28 @@ void Communicator::fail(const Status& status, Tell tell) {
   }
   waiter_.wake();
   if (busy()) progress_wake();
+}
+
+void Communicator::fail_from(uint32_t sequence, const Status& status) {
+  const std::lock_guard lock(health_mutex_);
+  if (!error_.ok() || !later_error_.ok()) return;
+  later_error_ = status;
+  later_sequence_ = sequence;
+  later_.store(true, std::memory_order_release);
+}
+
+Status Communicator::pending_error() const {
+  const std::lock_guard lock(health_mutex_);
+  return error_.ok() ? later_error_ : error_;
+}
+
+// Numbers wrap, hence the signed differences.
+void Communicator::apply_later_error() {
+  if (!later_.load(std::memory_order_acquire)) return;
+  for (const Operation& op : flights_) {
+    if (op.state == OperationState::kActive && static_cast<int32_t>(op.fingerprint.sequence - later_sequence_) < 0) return;
+  }
+  if (static_cast<int32_t>(next_sequence_ - later_sequence_) > 0) fail(pending_error(), Tell::kNobody);
 }
 
 std::string Communicator::name_of_rank(int rank) const {
@@ -80,7 +103,7 @@ void Communicator::serve_control() {
              Tell::kNobody);
         break;
       case Notice::Kind::kDisagreement:
-        fail(disagreement_status(notice.rank, notice.mine, notice.other, notice.theirs), Tell::kNobody);
+        fail_from(notice.mine.sequence, disagreement_status(notice.rank, notice.mine, notice.other, notice.theirs));
         break;
       case Notice::Kind::kFailed:
         fail(error(Code::kRemoteError, "{} failed: {}", name_of_rank(notice.rank), notice.text), Tell::kNobody);
@@ -109,6 +132,7 @@ void Communicator::look_after() {
 }
 
 void Communicator::inspect() {
+  if (!broken()) apply_later_error();
   if (!broken()) check_transports();
   if (!broken()) {
     for (Operation& op : flights_) {
@@ -196,6 +220,16 @@ void Communicator::abort_begin(const std::string& why) {
   fail(Status(Code::kInvalidUsage, "the communicator was aborted by this process"), Tell::kNobody);
 }
 
+// What was sent must have been received before the sockets close, unless a peer does not take it.
+void Communicator::drain_transports() {
+  const auto until = Clock::now() + std::chrono::seconds(5);
+  for (const auto& transport : transports_) {
+    while (!transport->drained() && !broken() && Clock::now() < until) {
+      if (!transport->progress()) Waiter::nap();
+    }
+  }
+}
+
 // Other processes' ranks over a wire that closing would cut short: wait a moment for their good-byes.
 void Communicator::wait_for_departures() {
   const auto until = Clock::now() + std::chrono::seconds(1);
@@ -207,15 +241,16 @@ void Communicator::wait_for_departures() {
     while (!broken() && !has_left(peer, &left) && Clock::now() < until) {
       carry_transports();
       serve_control();
-      waiter_.nap();
+      Waiter::nap();
     }
   }
 }
 
 void Communicator::release(bool orderly) {
-  while (!try_claim()) waiter_.nap();
+  while (!try_claim()) Waiter::nap();
   end_all(broken() ? error_status() : Status(Code::kInvalidUsage, "the communicator was destroyed"));
   if (bootstrap_ != nullptr && orderly && !broken()) {
+    drain_transports();
     bootstrap_->leave();
     wait_for_departures();
   }

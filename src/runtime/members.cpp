@@ -1,5 +1,6 @@
 #include "runtime/members.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -109,6 +110,15 @@ std::vector<int> nodes_of(const Members& members) {
   for (const Member& m : members)
     nodes.push_back(numbers.emplace(m.peer.host, static_cast<int>(numbers.size())).first->second);
   return nodes;
+}
+
+std::vector<int> cores_of_nodes(const Members& members, const std::vector<int>& nodes) {
+  std::vector<int> cores(nodes.empty() ? 0 : static_cast<size_t>(*std::max_element(nodes.begin(), nodes.end())) + 1);
+  for (size_t rank = 0; rank < members.size(); ++rank) {
+    int& known = cores[static_cast<size_t>(nodes[rank])];
+    known = std::max(known, static_cast<int>(members[rank].cores));
+  }
+  return cores;
 }
 
 bool crowded(const Members& members) {

@@ -30,6 +30,8 @@ Result<Member> decode_member(std::span<const std::byte> bytes, int rank);
 
 // Node of each rank (numbered by first appearance), from the hosts.
 std::vector<int> nodes_of(const Members& members);
+// Processor cores of each node, by the numbers of nodes_of(): those that its ranks may use.
+std::vector<int> cores_of_nodes(const Members& members, const std::vector<int>& nodes);
 // True when some node has more ranks than its ranks have cores.
 bool crowded(const Members& members);
 

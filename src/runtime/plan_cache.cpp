@@ -19,6 +19,8 @@ size_t max_operands(const algorithms::Plan& plan) {
   return most;
 }
 
+std::string name_of(const algorithms::Choice& choice) { return fmt::format("{}(lanes={})", choice.generator, choice.lanes); }
+
 }  // namespace
 
 void PlanCache::configure(int rank, const algorithms::Snapshot& snapshot, const transport::QueueShape& shape) {
@@ -36,7 +38,8 @@ void PlanCache::trim() {
 
 Result<std::shared_ptr<BoundPlan>> PlanCache::plan_for(const algorithms::Choice& choice,
                                                        const algorithms::Request& request) {
-  const std::string key = fmt::format("{} {} {}", static_cast<int>(request.collective), request.root, choice.name());
+  const std::string key = fmt::format("{} {} {}", static_cast<int>(request.collective), request.root,
+                                      name_of(choice));
   if (const auto it = plans_.find(key); it != plans_.end()) return it->second;
   TUTTI_ASSIGN_OR_RETURN(algorithms::Plan plan, algorithms::make_plan(choice, request, snapshot_, rank_));
   if (plan.lanes.size() > shape_.lanes)
@@ -60,15 +63,17 @@ Result<const PreparedCall*> PlanCache::prepare(Collective kind, uint64_t count, 
   if (it == calls_.end()) {
     algorithms::Request request;
     request.collective = kind;
-    request.bytes = count * size_of(type);
+    request.count = count;
+    request.type = type;
+    request.op = op;
     request.root = root;
     TUTTI_ASSIGN_OR_RETURN(const algorithms::Choice choice, algorithms::select(request, snapshot_));
     TUTTI_ASSIGN_OR_RETURN(std::shared_ptr<BoundPlan> bound, plan_for(choice, request));
     if (op == ReduceOp::kPreMulSum && bound->max_operands > 64)
-      return error(Code::kInvalidUsage, "plan {} combines {} operands at once; PreMulSum allows 64", choice.name(),
+      return error(Code::kInvalidUsage, "plan {} combines {} operands at once; PreMulSum allows 64", name_of(choice),
                    bound->max_operands);
     log_info(Subsystem::kColl, "rank {}: {} of {} {} ({} bytes), {}: plan {}, {}", rank_, name_of(kind), count,
-             name_of(type), request.bytes, name_of(op), bound->plan.header.name, choice.why);
+             name_of(type), request.bytes(), name_of(op), bound->plan.header.name, choice.why);
     auto call = std::make_unique<PreparedCall>();
     const algorithms::PlanHeader& header = bound->plan.header;
     call->bound = std::move(bound);
@@ -85,7 +90,7 @@ Result<const PreparedCall*> PlanCache::prepare(Collective kind, uint64_t count, 
         header.scratch_chunks * size_of(type) * (header.scratch_per_loop ? call->slicing.piece : call->slicing.chunk);
     call->reduce = kernels::host_kernels().reduce[static_cast<int>(type)][static_cast<int>(op)];
     call->divisor = op == ReduceOp::kAvg ? static_cast<uint32_t>(header.nranks) : 0;
-    call->streaming = request.bytes >= kStreamingBytes;
+    call->streaming = request.bytes() >= kStreamingBytes;
     it = calls_.emplace(key, std::move(call)).first;
   }
   last_key_ = key;

@@ -182,8 +182,8 @@ Status comm_abort(Communicator* communicator) {
 Status comm_async_error(Communicator* communicator, Status* out) {
   const Use use(communicator);
   if (!use) return dead_handle(communicator);
-  if (use->broken()) {
-    *out = use->error_status();
+  if (Status failure = use->pending_error(); !failure.ok()) {
+    *out = std::move(failure);
   } else if (use->initialising() || (!use->options().blocking && use->busy())) {
     *out = Status(Code::kInProgress, "operations are unfinished");
   } else {

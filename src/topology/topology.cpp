@@ -4,7 +4,9 @@
 
 namespace tutti::topology {
 
-int Topology::nodes() const { return node.empty() ? 0 : *std::max_element(node.begin(), node.end()) + 1; }
+int Topology::nodes() const {
+  return node.empty() ? 0 : *std::max_element(node.begin(), node.end()) + 1;
+}
 
 std::vector<std::vector<int>> Topology::members() const {
   std::vector<std::vector<int>> result(static_cast<size_t>(nodes()));
@@ -53,8 +55,8 @@ Status validate(const Topology& topology) {
                    link.to, topology.nodes() - 1);
     }
     if (!(link.capacity >= 0) || !(link.latency_us >= 0)) {
-      return error(Code::kInvalidArgument, "topology: the link from node {} to node {} has {} GB/s and {} us", link.from,
-                   link.to, link.capacity, link.latency_us);
+      return error(Code::kInvalidArgument, "topology: the link from node {} to node {} has {} GB/s and {} us",
+                   link.from, link.to, link.capacity, link.latency_us);
     }
   }
   return {};

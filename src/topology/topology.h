@@ -18,9 +18,9 @@ struct Link {
 };
 
 struct Topology {
-  std::vector<int> node;      // node of each rank: ranks of one node share memory. Numbers are 0 .. nodes()-1
-  std::vector<int> cores;     // processor cores of each node; empty: unknown
-  std::vector<Link> links;    // between nodes; what is not listed is unknown
+  std::vector<int> node;    // node of each rank: ranks of one node share memory. Numbers are 0 .. nodes()-1
+  std::vector<int> cores;   // processor cores of each node; empty: unknown
+  std::vector<Link> links;  // between nodes; what is not listed is unknown
   friend bool operator==(const Topology&, const Topology&) = default;
 
   int nranks() const { return static_cast<int>(node.size()); }

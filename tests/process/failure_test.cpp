@@ -113,6 +113,9 @@ TEST_P(Disagreement, AllRanksSeeBothSidesAndOutputsStay) {
         if (result != ncclInvalidUsage) return 1;
         for (const float value : out)
           if (value != -7.0f) return 2;
+        // An abort would overtake the news on its way to a rank that is still busy with the operation before.
+        shared.counters[0].fetch_add(1);
+        while (shared.counters[0].load() < kRanks) usleep(1000);
         // The communicator says the same from now on.
         TUTTI_EXPECT(ncclAllReduce(in.data(), out.data(), 1, ncclFloat, ncclSum, comm, nullptr), ncclInvalidUsage);
         TUTTI_EXPECT(ncclCommAbort(comm), ncclSuccess);
@@ -160,13 +163,16 @@ TEST(Frozen, AbortReturnsFromAnotherThread) {
           const ncclResult_t result =
               ncclAllReduce(in.data(), out.data(), in.size(), ncclFloat, ncclSum, comm, nullptr);
           aborter.join();
+          shared.counters[2].store(1);
           return result == ncclSuccess ? 1 : 0;
         },
         environment(2, tcp));
     ASSERT_TRUE(ranks.wait_counter(0, 2));
     ranks.send_signal(1, SIGSTOP);
     ranks.shared().counters[1].store(1);
-    const std::vector<int> results = ranks.wait_all(std::chrono::seconds(15));
+    EXPECT_TRUE(ranks.wait_counter(2, 1)) << "rank 0 still waits";
+    ranks.send_signal(1, SIGKILL);
+    const std::vector<int> results = ranks.wait_all();
     EXPECT_EQ(results[0], 0) << (tcp ? "tcp" : "shm");
     EXPECT_LT(ranks.shared().seconds[0].load(), kBound);
   }
@@ -185,7 +191,7 @@ TEST(Deadline, NamesTheRankThatIsWaitedFor) {
         const ncclResult_t result = ncclAllReduce(&in, &out, 1, ncclFloat, ncclSum, comm, nullptr);
         note_error(rank, shared);
         shared.counters[0].store(1);
-        return result == static_cast<ncclResult_t>(8) ? 0 : 1;  // ncclTimeout, NCCL 2.30
+        return result == ncclRemoteError ? 0 : 1;  // NCCL 2.28 has no code for timeouts
       },
       {{"TUTTI_TIMEOUT=1"}, {"TUTTI_TIMEOUT=1"}});
   const std::vector<int> results = ranks.wait_all();

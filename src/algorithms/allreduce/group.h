@@ -22,6 +22,8 @@ struct Group {
 void add_alone(Schedule& schedule, Run run);
 
 // The operand `chunks` further on in the same buffer.
-inline Operand advance(Operand base, uint32_t chunks) { return {base.role, base.index + chunks}; }
+inline Operand advance(Operand base, uint32_t chunks) {
+  return {base.role, base.index + chunks};
+}
 
 }  // namespace tutti::algorithms::allreduce

@@ -15,8 +15,11 @@ void add_ring(Schedule& schedule, const Group& group, uint32_t first, Operand co
   schedule.copy(run(0), advance(contribution, chunk(0)), {next});
   for (int step = 1; step < n; ++step) {
     const bool last = step == n - 1;
-    const Operand sum = last ? output(first + chunk(step)) : scratch(0);
-    schedule.combine(run(step), {previous, advance(contribution, chunk(step))}, {sum}, last);
+    const Operand mine = advance(contribution, chunk(step));
+    // A partial sum only passes through: fusion removes the scratch.
+    const Operand partial = mine.role == Role::kScratch ? mine : scratch(0);
+    const Operand sum = last ? output(first + chunk(step)) : partial;
+    schedule.combine(run(step), {previous, mine}, {sum}, last);
     schedule.copy(run(step), sum, {next});
   }
   for (int step = n; step < 2 * n - 1; ++step) {

@@ -105,6 +105,8 @@ class Root {
   // Strangers are not kept for longer than this, nor more of them than these.
   static constexpr auto kPatience = std::chrono::seconds(10);
   static constexpr size_t kMostGuests = 4096;
+  // How long after a failure ranks may still come and be told.
+  static constexpr auto kLateComers = std::chrono::seconds(60);
 
   void wait() {
     std::vector<pollfd> fds{{listener_.get(), POLLIN, 0}};
@@ -141,6 +143,7 @@ class Root {
     const Result<CheckIn> came = decode_check_in(guest.handshake.peer_hello());
     Link link(came.ok() ? came->rank : -1, std::move(guest.fd));
     if (!came.ok()) return refuse(link, came.status());
+    if (!failure_.ok()) return turn_away(link);
     if (nranks_ == 0) {
       nranks_ = came->nranks;
       deadline_ = Clock::now() + timeout_;
@@ -163,17 +166,28 @@ class Root {
   static void refuse(Link& link, const Status& status) {
     link.send(kAnswer, encode(Answer{status.code(), status.text(), {}}));
   }
-  // The whole communicator fails: everybody who has come hears why.
+  // The whole communicator fails: everybody who has come hears why, and so does whoever still comes.
   void fail_with(Link& newcomer, const Status& status) {
-    refuse(newcomer, status);
-    leaving_.push_back(std::move(newcomer));
     fail_all(status);
+    turn_away(newcomer);
   }
+  // The lowest rank last: this thread often lives in its process, which may end as soon as it has heard.
   void fail_all(const Status& status) {
-    for (auto& [rank, link] : members_) refuse(link, status);
-    done_ = true;
+    failure_ = status;
+    deadline_ = Clock::now() + kLateComers;
+    for (auto member = members_.rbegin(); member != members_.rend(); ++member) turn_away(member->second);
+    members_.clear();
+  }
+  void turn_away(Link& link) {
+    refuse(link, failure_);
+    leaving_.push_back(std::move(link));
+    if (static_cast<int>(leaving_.size()) >= nranks_) done_ = true;
   }
   void give_up() {
+    if (!failure_.ok() || nranks_ == 0) {
+      done_ = true;
+      return;
+    }
     std::vector<int> missing;
     for (int rank = 0; rank < nranks_; ++rank)
       if (!members_.contains(rank)) missing.push_back(rank);
@@ -216,7 +230,8 @@ class Root {
   std::vector<std::unique_ptr<Guest>> guests_;
   std::map<int, Link> members_;
   std::map<int, net::SocketAddress> addresses_;
-  std::vector<Link> leaving_;
+  std::vector<Link> leaving_;  // have been told why it failed
+  Status failure_;
   bool done_ = false;
 };
 

@@ -10,7 +10,12 @@
 #if defined(__x86_64__) || defined(__i386__)
 // A target costs compile time and library size; SSSE3 and those beyond AVX3 (whose bits are the lower ones) add nothing
 // for loads, adds and conversions.
+#ifdef TUTTI_SANITIZED
+// Instrumented vector code takes the compiler minutes and gigabytes for each target: one is enough to find mistakes.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | (2 * HWY_AVX3 - 1))
+#else
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | (HWY_AVX3 - 1))
+#endif
 #else
 #define HWY_COMPILE_ONLY_STATIC  // Arm: NEON is in every 64-bit processor
 #endif

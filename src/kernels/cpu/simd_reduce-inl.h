@@ -46,19 +46,24 @@ class Reduction {
 
   static void run(const ReduceCall& call) {
     const Reduction reduction(call);
-    if (call.count < kLanes) {
-      reduction.template run_short<kLanes / 2>();
+    if (call.count >= kLanes) {
+      reduction.run_long();
+    } else if constexpr (kCompact) {
+      reduction.run_one_by_one();
     } else {
-      reduction.run_long(call.streaming);
+      reduction.template run_short<kLanes / 2>();
     }
   }
 
  private:
   static constexpr size_t kLanes = HWY_LANES(Lane);
+  static constexpr size_t kStep = kLanes * sizeof(Storage);
   static constexpr size_t kUnroll = 4;
+  // The rarer calls are compiled without the short and unrolled forms: those are most of the code.
+  static constexpr bool kCompact = kExtra || op != ReduceOp::kSum;
   // Non-temporal stores end with a fence and work in whole vectors: below this many bytes they do not pay.
   static constexpr size_t kSmallestStream = 4096;
-  static constexpr bool kCanStream = kLanes * sizeof(Storage) >= 16;
+  static constexpr bool kCanStream = kStep >= 16;
 
   explicit HWY_INLINE Reduction(const ReduceCall& call)
       : dst_(static_cast<unsigned char*>(call.dst[0])),
@@ -130,56 +135,55 @@ class Reduction {
     }
   }
 
-  HWY_INLINE void run_long(bool streaming) const {
+  HWY_INLINE void run_one_by_one() const {
+    const hn::CappedTag<Lane, 1> d;
+    for (size_t i = 0; i < call_.count; ++i) {
+      const size_t byte = i * sizeof(Storage);
+      store_all(d, reduced(d, byte), byte);
+    }
+  }
+
+  HWY_INLINE void run_long() const {
     const hn::ScalableTag<Lane> d;
-    const size_t last_byte = (call_.count - kLanes) * sizeof(Storage);
-    const auto last = reduced(d, last_byte);
-    if constexpr (kCanStream) {
-      if (streaming && last_byte >= kSmallestStream && reinterpret_cast<uintptr_t>(dst_) % sizeof(Storage) == 0) {
-        stream_body(d, last_byte);
-        return store_all(d, last, last_byte);
+    const size_t end = (call_.count - kLanes) * sizeof(Storage);  // where the last vector begins
+    const bool stream = kCanStream && call_.streaming && end >= kSmallestStream &&
+                        reinterpret_cast<uintptr_t>(dst_) % sizeof(Storage) == 0;
+    const auto last = reduced(d, end);
+    if (stream) {
+      const auto first = reduced(d, 0);
+      run_body(d, kStep - reinterpret_cast<uintptr_t>(dst_) % kStep, end, true);
+      hwy::FlushStream();
+      store_all(d, first, 0);
+    } else {
+      run_body(d, 0, end, false);
+    }
+    store_all(d, last, end);
+  }
+
+  // Everything from `byte` up to `end`, where the last vector takes over; the last store may reach into that.
+  template <class D>
+  HWY_NOINLINE void run_body(D d, size_t byte, size_t end, bool stream) const {
+    if constexpr (!kExtra) {
+      for (; byte + (kUnroll - 1) * kStep < end; byte += kUnroll * kStep) {
+        const auto block = reduced_block(d, byte);
+        put(d, block.v0, byte, stream);
+        put(d, block.v1, byte + kStep, stream);
+        put(d, block.v2, byte + 2 * kStep, stream);
+        put(d, block.v3, byte + 3 * kStep, stream);
       }
     }
-    body(d, last_byte);
-    store_all(d, last, last_byte);
+    for (; byte < end; byte += kStep) put(d, reduced(d, byte), byte, stream);
   }
 
-  // Everything from 0 up to `end`, where the last vector takes over.
+  // Stores past the caches if told to; dst_ + byte is then a multiple of the vector's size.
   template <class D>
-  HWY_INLINE void body(D d, size_t end) const {
-    constexpr size_t kStep = kLanes * sizeof(Storage);
-    size_t byte = 0;
-    for (; byte + (kUnroll - 1) * kStep < end; byte += kUnroll * kStep) {
-      const auto block = reduced_block(d, byte);
-      store_all(d, block.v0, byte);
-      store_all(d, block.v1, byte + kStep);
-      store_all(d, block.v2, byte + 2 * kStep);
-      store_all(d, block.v3, byte + 3 * kStep);
+  HWY_INLINE void put(D d, Stored<type, D> result, size_t byte, bool stream) const {
+    if (kCanStream && stream) {
+      hn::Stream(result, StorageTag<type, D>(), reinterpret_cast<Storage*>(dst_ + byte));
+      store_others(d, result, byte);
+    } else {
+      store_all(d, result, byte);
     }
-    for (; byte < end; byte += kStep) store_all(d, reduced(d, byte), byte);
-  }
-
-  // The same past the caches. dst_ is a multiple of the element size.
-  template <class D>
-  HWY_INLINE void stream_body(D d, size_t end) const {
-    constexpr size_t kStep = kLanes * sizeof(Storage);
-    const auto first = reduced(d, 0);
-    size_t byte = kStep - reinterpret_cast<uintptr_t>(dst_) % kStep;
-    for (; byte + (kUnroll - 1) * kStep < end; byte += kUnroll * kStep) {
-      const auto block = reduced_block(d, byte);
-      stream_one(d, block.v0, byte);
-      stream_one(d, block.v1, byte + kStep);
-      stream_one(d, block.v2, byte + 2 * kStep);
-      stream_one(d, block.v3, byte + 3 * kStep);
-    }
-    for (; byte < end; byte += kStep) stream_one(d, reduced(d, byte), byte);
-    hwy::FlushStream();
-    store_all(d, first, 0);
-  }
-  template <class D>
-  HWY_INLINE void stream_one(D d, Stored<type, D> result, size_t byte) const {
-    hn::Stream(result, StorageTag<type, D>(), reinterpret_cast<Storage*>(dst_ + byte));
-    store_others(d, result, byte);
   }
 
   // kUnroll vectors at once: the pointer of each source is read once for all, and the additions overlap.
@@ -189,7 +193,6 @@ class Reduction {
   };
   template <class D>
   HWY_INLINE Block<D> reduced_block(D d, size_t byte) const {
-    constexpr size_t kStep = kLanes * sizeof(Storage);
     if constexpr (kSources == 2) {
       return {reduced(d, byte), reduced(d, byte + kStep), reduced(d, byte + 2 * kStep), reduced(d, byte + 3 * kStep)};
     } else {
@@ -234,7 +237,8 @@ void reduce(const ReduceCall& call) {
   using Storage = typename VectorFormat<type>::Storage;
   if (call.count == 0) return;
   if ((call.scaled | call.divisor) == 0) {
-    if (call.sources == 2) return Reduction<kType, op, 2, false>::run(call);
+    if constexpr (op == ReduceOp::kSum)
+      if (call.sources == 2) return Reduction<kType, op, 2, false>::run(call);
     if (call.sources == 1)
       return copy(call.dst, call.destinations, call.src[0], call.count * sizeof(Storage), call.streaming);
     return Reduction<kType, op, 0, false>::run(call);

@@ -1,0 +1,56 @@
+// The proof of every built-in algorithm, for every rank count, lane count and queue depth that is used.
+#include <gtest/gtest.h>
+
+#include "algorithms/check.h"
+#include "make.h"
+
+namespace tutti::algorithms {
+namespace {
+
+constexpr int kMostRanks = 33;
+
+class Proof : public testing::TestWithParam<std::string> {};
+
+TEST_P(Proof, HoldsForAllRankCounts) {
+  const Generator& generator = *find_generator(Collective::kAllReduce, GetParam());
+  for (int nranks = 1; nranks <= kMostRanks; ++nranks) {
+    for (const topology::Topology& topology : spreads(nranks)) {
+      for (const uint32_t lanes : {1u, 2u, 4u, 8u}) {
+        for (const uint32_t depth : {2u, 4u, 8u}) {
+          const auto plans = make_plans(generator, topology, depth, lanes);
+          const Status status = check(plans);
+          ASSERT_TRUE(status.ok()) << nranks << " ranks on " << topology.nodes() << " nodes, " << lanes
+                                   << " lanes, depth " << depth << ": " << status.text();
+          EXPECT_TRUE(plans[0].header.in_place);
+        }
+      }
+      if (!generator.uses_nodes) break;
+    }
+  }
+}
+
+// The bound on slices that a generator states is not lower than need be.
+TEST_P(Proof, StatesTheLargestNumberOfSlices) {
+  const Generator& generator = *find_generator(Collective::kAllReduce, GetParam());
+  for (const uint32_t depth : {2u, 4u, 8u}) {
+    bool reached = false;
+    for (const topology::Topology& topology : spreads(6)) {
+      auto plans = make_plans(generator, topology, depth, 1);
+      if (plans[0].header.max_slices == 0) return;
+      for (Plan& plan : plans) ++plan.header.max_slices;
+      reached = reached || !check(plans).ok();
+    }
+    EXPECT_TRUE(reached) << "depth " << depth;
+  }
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> result;
+  for (const Generator& generator : generators(Collective::kAllReduce)) result.emplace_back(generator.name);
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(AllReduce, Proof, testing::ValuesIn(names()), [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace tutti::algorithms
