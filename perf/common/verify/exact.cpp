@@ -98,9 +98,9 @@ struct Exact {
     if constexpr (kOp == Op::kProd) {
       total *= next;
     } else if constexpr (kOp == Op::kMax) {
-      if (less(total, next)) total = next;
+      total = less(total, next) ? next : total;
     } else if constexpr (kOp == Op::kMin) {
-      if (less(next, total)) total = next;
+      total = less(next, total) ? next : total;
     } else {
       total += next;
     }
