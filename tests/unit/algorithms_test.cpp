@@ -138,9 +138,13 @@ TEST(Tree, ParentsAndChildrenAgreeAndInnerRanksAreLeavesOfTheOtherTree) {
       const allreduce::TreeNode node = allreduce::tree_node(n, p);
       if (node.parent < 0) ++roots;
       for (const int child : {node.left, node.right}) {
-        if (child >= 0) EXPECT_EQ(allreduce::tree_node(n, child).parent, p) << n << " positions";
+        if (child >= 0) {
+          EXPECT_EQ(allreduce::tree_node(n, child).parent, p) << n << " positions";
+        }
       }
-      if (p % 2 == 0) EXPECT_TRUE(node.left < 0 && node.right < 0);
+      if (p % 2 == 0) {
+        EXPECT_TRUE(node.left < 0 && node.right < 0);
+      }
       int depth = 0;
       for (int q = p; q >= 0; q = allreduce::tree_node(n, q).parent) ASSERT_LE(++depth, n);
       EXPECT_LE(depth, static_cast<int>(std::bit_width(static_cast<unsigned>(n)))) << n << " positions";

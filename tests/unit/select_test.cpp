@@ -155,9 +155,9 @@ TEST(Select, RefusesWhatCannotBePlanned) {
   snapshot.slot_bytes = 64;
   snapshot.overrides = parse_overrides("halving_doubling", std::nullopt).value();
   EXPECT_THAT(select({}, snapshot).status().text(), AllOf(HasSubstr("32 chunks"), HasSubstr("holds 16 elements")));
-  EXPECT_FALSE(make_plan({.generator = "nothing"}, {}, snapshot, 0).ok());
-  EXPECT_FALSE(make_plan({.generator = "ring"}, {}, snapshot, 33).ok());
-  EXPECT_FALSE(make_plan({.generator = "ring", .lanes = 65}, {}, snapshot, 0).ok());
+  EXPECT_FALSE(make_plan(Choice{"nothing", 1, 1, ""}, {}, snapshot, 0).ok());
+  EXPECT_FALSE(make_plan(Choice{"ring", 1, 1, ""}, {}, snapshot, 33).ok());
+  EXPECT_FALSE(make_plan(Choice{"ring", 65, 1, ""}, {}, snapshot, 0).ok());
 }
 
 TEST(Snapshot, SurvivesJson) {
