@@ -9,10 +9,16 @@ constexpr Collective kAllReduce = {
     .name = "AllReduce",
     .reduces = true,
     .rooted = false,
-    .counts = [](size_t elements, size_t, int) { return Counts{elements, elements, elements}; },
+    .counts =
+        [](size_t elements, size_t, int) {
+          return Counts{elements, elements, elements};
+        },
     .in_place_send = at_zero,
     .in_place_receive = at_zero,
-    .expected = [](const Counts& counts, int, int, int) { return std::vector<Piece>{{0, counts.receive, kReduced, 0}}; },
+    .expected =
+        [](const Counts& counts, int, int, int) {
+          return std::vector<Piece>{{0, counts.receive, kReduced, 0}};
+        },
     .run =
         [](const Call& call) {
           return ncclAllReduce(call.send, call.receive, call.count, call.type, call.op, call.comm, call.stream);
@@ -26,4 +32,6 @@ constexpr Collective kAllReduce = {
 
 }  // namespace
 
-int main(int argc, char** argv) { return perf_main(kAllReduce, argc, argv); }
+int main(int argc, char** argv) {
+  return perf_main(kAllReduce, argc, argv);
+}

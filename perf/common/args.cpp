@@ -19,9 +19,9 @@ constexpr int64_t kIntMax = std::numeric_limits<int>::max();
 using Take = std::function<std::string(Args&, const std::string&)>;
 
 struct Flag {
-  char letter;       // 0: long form only
-  const char* name;  // without the dashes
-  const char* value; // of the usage text; "" for a flag without value
+  char letter;        // 0: long form only
+  const char* name;   // without the dashes
+  const char* value;  // of the usage text; "" for a flag without value
   const char* help;
   Take take;
 };
@@ -29,8 +29,8 @@ struct Flag {
 Take integer(int Args::*member, int64_t low, int64_t high = kIntMax) {
   return [=](Args& args, const std::string& text) -> std::string {
     const std::optional<int64_t> number = parse_integer(text, low, high);
-    if (!number) return print_text("a whole number from %lld to %lld", static_cast<long long>(low),
-                                   static_cast<long long>(high));
+    if (!number)
+      return print_text("a whole number from %lld to %lld", static_cast<long long>(low), static_cast<long long>(high));
     args.*member = static_cast<int>(*number);
     return {};
   };
@@ -176,7 +176,8 @@ const std::vector<Flag>& flags() {
        without_effect("-D", "0", "device-side collectives need a GPU")},
       {'V', "device_cta_count", "<n>", "no effect on host memory", without_effect("-V", "16", "CTAs are a GPU's")},
       {0, "procs", "<n>", "start n local processes, one or more ranks each", integer(&Args::procs, 1, 4096)},
-      {0, "nodes", "<n,n,...>", "with --procs: let them play nodes of so many processes (sets NCCL_HOSTID)", take_nodes},
+      {0, "nodes", "<n,n,...>", "with --procs: let them play nodes of so many processes (sets NCCL_HOSTID)",
+       take_nodes},
       {0, "check-mode", "<exact/real>", "exact: bits; real: error bound, and equal bits on all ranks (exact)",
        word(&Args::check_mode, {{"exact", CheckMode::kExact}, {"real", CheckMode::kReal}})},
       {0, "memory", "<malloc/nccl>", "where buffers come from: malloc or ncclMemAlloc (malloc)",
@@ -221,8 +222,7 @@ std::string contradictions(const Args& args) {
   const int on_nodes = std::accumulate(args.nodes.begin(), args.nodes.end(), 0);
   if (!args.nodes.empty() && on_nodes != args.procs)
     return print_text("--nodes adds up to %d processes, --procs says %d", on_nodes, args.procs);
-  if (args.local_register == 2 && args.memory == Memory::kMalloc)
-    return "-R 2 (symmetric window) needs --memory nccl";
+  if (args.local_register == 2 && args.memory == Memory::kMalloc) return "-R 2 (symmetric window) needs --memory nccl";
   return {};
 }
 
@@ -255,7 +255,8 @@ ParsedArgs parse_args(const std::vector<std::string>& words) {
     }
     const std::string accepted = flag->take(parsed.args, value);
     if (!accepted.empty()) {
-      parsed.error = words[i - (word->value || *flag->value == '\0' ? 0 : 1)] + ": \"" + value + "\" is not " + accepted;
+      parsed.error =
+          words[i - (word->value || *flag->value == '\0' ? 0 : 1)] + ": \"" + value + "\" is not " + accepted;
       return parsed;
     }
   }

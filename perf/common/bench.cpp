@@ -113,8 +113,7 @@ void Bench::run_half(const Job& job, const Counts& counts, Place place) {
   const double mine = run_.args.report_cputime ? timing.cpu_seconds : timing.seconds;
   half.seconds = run_.crew.average(thread_, mine, run_.args.average);
   half.iterations = run_.crew.largest(thread_, timing.iterations);
-  const Bandwidth bandwidth =
-      run_.collective.bandwidth(counts, size_of(job.type), half.seconds, run_.total_ranks);
+  const Bandwidth bandwidth = run_.collective.bandwidth(counts, size_of(job.type), half.seconds, run_.total_ranks);
   half.algorithm_bandwidth = bandwidth.algorithm;
   half.bus_bandwidth = bandwidth.bus;
   if (run_.args.checks > 0) {

@@ -92,11 +92,11 @@ int64_t Bench::verify_rank(const Job& job, const Counts& counts, Place place, in
     const Wrong wrong = check_piece(run_.args.check_mode, spec, piece, receive + piece.at * element);
     total += wrong.count;
     if (wrong.count > 0 && ++complaints_ <= 5)
-      std::fprintf(stderr, "rank %d: %s %s %s, %zu elements, %s: %lld wrong, first element %zu: 0x%llx, expected 0x%llx\n",
-                   rank.rank, run_.collective.name, std::string(name_of(job.type)).c_str(),
-                   std::string(name_of(job.op)).c_str(), piece.count, place_name, static_cast<long long>(wrong.count),
-                   piece.at + wrong.first, static_cast<unsigned long long>(wrong.got),
-                   static_cast<unsigned long long>(wrong.expected));
+      std::fprintf(
+          stderr, "rank %d: %s %s %s, %zu elements, %s: %lld wrong, first element %zu: 0x%llx, expected 0x%llx\n",
+          rank.rank, run_.collective.name, std::string(name_of(job.type)).c_str(), std::string(name_of(job.op)).c_str(),
+          piece.count, place_name, static_cast<long long>(wrong.count), piece.at + wrong.first,
+          static_cast<unsigned long long>(wrong.got), static_cast<unsigned long long>(wrong.expected));
   }
   const size_t bytes = std::max(counts.receive, place == Place::kIn ? counts.send : 0) * element;
   const char* start = rank.receive->data() + shift(job, counts, iteration);

@@ -16,7 +16,7 @@ namespace tutti::perf {
 
 // Element counts of one run, for all ranks.
 struct Counts {
-  size_t send = 0;   // elements in a rank's send buffer
+  size_t send = 0;  // elements in a rank's send buffer
   size_t receive = 0;
   size_t parameter = 0;  // the call's count argument; printed
 };
@@ -25,8 +25,8 @@ inline constexpr int kReduced = -1;
 struct Piece {
   size_t at = 0;  // element of the receive buffer
   size_t count = 0;
-  int from = kReduced;    // the rank whose input it is, or kReduced: over all ranks
-  size_t position = 0;    // in that input
+  int from = kReduced;  // the rank whose input it is, or kReduced: over all ranks
+  size_t position = 0;  // in that input
 };
 
 struct Bandwidth {
@@ -59,7 +59,9 @@ struct Collective {
   Bandwidth (*bandwidth)(const Counts&, size_t element_bytes, double seconds, int ranks);
 };
 
-inline size_t at_zero(const Counts&, int) { return 0; }
+inline size_t at_zero(const Counts&, int) {
+  return 0;
+}
 
 // The program: parses, starts or joins the processes, runs, reports. Returns the exit code.
 int perf_main(const Collective& collective, int argc, char** argv);

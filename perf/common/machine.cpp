@@ -48,7 +48,9 @@ std::string host_name() {
   return text.substr(0, text.find('.'));
 }
 
-std::string host_identity() { return host_name() + "/" + first_line("/proc/sys/kernel/random/boot_id"); }
+std::string host_identity() {
+  return host_name() + "/" + first_line("/proc/sys/kernel/random/boot_id");
+}
 
 std::string processor_name() {
   const std::string name = field("/proc/cpuinfo", "model name");

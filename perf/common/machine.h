@@ -6,8 +6,8 @@
 
 namespace tutti::perf {
 
-std::string host_name();      // up to the first dot
-std::string host_identity();  // equal for processes that share this machine's memory
+std::string host_name();       // up to the first dot
+std::string host_identity();   // equal for processes that share this machine's memory
 std::string processor_name();  // "AMD EPYC ..." or "unknown processor"
 
 // Bytes that this process and its neighbours can still allocate: the kernel's estimate and the control group's limit,

@@ -6,7 +6,6 @@
 #include <map>
 #include <thread>
 
-
 #include "common/bench.h"
 #include "common/format.h"
 #include "common/launch/frame.h"
@@ -96,8 +95,8 @@ void prepare_thread(const Run& run, std::vector<Rank>& ranks) {
   size_t element = 1, send = 0, receive = 0;
   for (Type type : run.args.types) {
     element = std::max(element, size_of(type));
-    const Counts counts = run.collective.counts(static_cast<size_t>(run.max_bytes) / size_of(type), size_of(type),
-                                                run.total_ranks);
+    const Counts counts =
+        run.collective.counts(static_cast<size_t>(run.max_bytes) / size_of(type), size_of(type), run.total_ranks);
     send = std::max(send, counts.send * size_of(type));
     receive = std::max(receive, counts.receive * size_of(type));
   }
@@ -135,8 +134,7 @@ int run_in_world(const Collective& collective, const Args& args, const std::vect
   const int total = world.size() * args.threads * args.gpus;
   const bool leads = world.rank() == 0;
   const Neighbours neighbours = find_neighbours(world);
-  const std::vector<DeviceLine> devices =
-      gather_devices(world, threads, neighbours.before * args.threads * args.gpus);
+  const std::vector<DeviceLine> devices = gather_devices(world, threads, neighbours.before * args.threads * args.gpus);
   const int64_t max_bytes = agree_on_max_bytes(world, args, neighbours);
 
   Report report(args, stdout);

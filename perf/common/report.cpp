@@ -27,7 +27,9 @@ std::string time_text(const char* format) {
 constexpr const char* kTimeFormat = "%Y-%m-%d %H:%M:%S";
 constexpr int kTimestampWidth = 19;
 
-bool per_iteration(const Args& args) { return args.per_iter_timing || args.percentiles; }
+bool per_iteration(const Args& args) {
+  return args.per_iter_timing || args.percentiles;
+}
 
 }  // namespace
 
@@ -38,7 +40,8 @@ std::string encode(const DeviceLine& line) {
 
 DeviceLine decode_device(const std::string& text) {
   const std::vector<std::string> parts = unpack(text);
-  return {std::atoi(parts[0].c_str()), std::atoi(parts[1].c_str()), std::atoi(parts[2].c_str()), parts[3],
+  return {std::atoi(parts[0].c_str()), std::atoi(parts[1].c_str()),
+          std::atoi(parts[2].c_str()), parts[3],
           std::atoi(parts[4].c_str()), parts[5]};
 }
 
@@ -101,8 +104,7 @@ void Report::print_notes() {
       break;
     default: break;
   }
-  if (args_.parallel_init)
-    std::fprintf(out_, "# Parallel Init Enabled: threads call into NcclInitRank concurrently\n");
+  if (args_.parallel_init) std::fprintf(out_, "# Parallel Init Enabled: threads call into NcclInitRank concurrently\n");
   for (const std::string& note : args_.notes) std::fprintf(out_, "# %s\n", note.c_str());
 }
 
@@ -203,8 +205,8 @@ void Report::json_half(const Half& half, const Stats& stats, bool in_place) {
   json_.key("skipped_iterations");
   json_.integer(args_.per_iter_skip);
   const std::pair<const char*, double> numbers[] = {
-      {"min_us", stats.min},    {"max_us", stats.max}, {"avg_us", stats.average},     {"p50_us", stats.median},
-      {"p95_us", stats.p95},    {"p99_us", stats.p99}, {"stdev_us", stats.deviation},
+      {"min_us", stats.min}, {"max_us", stats.max}, {"avg_us", stats.average},     {"p50_us", stats.median},
+      {"p95_us", stats.p95}, {"p99_us", stats.p99}, {"stdev_us", stats.deviation},
   };
   for (const auto& [key, seconds] : numbers) {
     json_.key(key);
@@ -234,7 +236,9 @@ bool Report::bandwidth_missed() const {
   return minimum_bandwidth_ >= 0 && average_bus_bandwidth() < 0.9 * minimum_bandwidth_;
 }
 
-int Report::exit_code() const { return wrong_ > 0 || bandwidth_missed() ? kExitWrongResults : kExitSuccess; }
+int Report::exit_code() const {
+  return wrong_ > 0 || bandwidth_missed() ? kExitWrongResults : kExitSuccess;
+}
 
 void Report::footer(const std::string& collective) {
   const char* bandwidth_verdict = minimum_bandwidth_ < 0 ? "" : bandwidth_missed() ? "FAILED" : "OK";

@@ -32,7 +32,7 @@ struct Line {
 struct Half {
   double seconds = 0;  // per operation, as -a and -C ask for
   double algorithm_bandwidth = 0, bus_bandwidth = 0;
-  int64_t wrong = -1;            // -1: not checked
+  int64_t wrong = -1;              // -1: not checked
   std::vector<double> iterations;  // seconds, the slowest rank's; empty unless asked for
 };
 

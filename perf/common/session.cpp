@@ -66,8 +66,8 @@ void prepare(Rank& rank, const Args& args, size_t send_bytes, size_t receive_byt
       rank.registrations.push_back(handle);
     } else if (args.local_register == 2) {
       ncclWindow_t window = nullptr;
-      TUTTI_PERF_NCCL(ncclCommWindowRegister(rank.comm, buffer->base(), buffer->base_bytes(), &window,
-                                             NCCL_WIN_COLL_SYMMETRIC));
+      TUTTI_PERF_NCCL(
+          ncclCommWindowRegister(rank.comm, buffer->base(), buffer->base_bytes(), &window, NCCL_WIN_COLL_SYMMETRIC));
       rank.windows.push_back(window);
     }
   }

@@ -14,23 +14,33 @@ struct TypeFacts {
 };
 
 constexpr std::array kTypes = {
-    TypeFacts{Type::kInt8, "int8", 1, false},      TypeFacts{Type::kUint8, "uint8", 1, false},
-    TypeFacts{Type::kInt32, "int32", 4, false},    TypeFacts{Type::kUint32, "uint32", 4, false},
-    TypeFacts{Type::kInt64, "int64", 8, false},    TypeFacts{Type::kUint64, "uint64", 8, false},
-    TypeFacts{Type::kHalf, "half", 2, true},       TypeFacts{Type::kFloat, "float", 4, true},
-    TypeFacts{Type::kDouble, "double", 8, true},   TypeFacts{Type::kBfloat16, "bfloat16", 2, true},
-    TypeFacts{Type::kF8e4m3, "f8e4m3", 1, true},   TypeFacts{Type::kF8e5m2, "f8e5m2", 1, true},
+    TypeFacts{Type::kInt8, "int8", 1, false},    TypeFacts{Type::kUint8, "uint8", 1, false},
+    TypeFacts{Type::kInt32, "int32", 4, false},  TypeFacts{Type::kUint32, "uint32", 4, false},
+    TypeFacts{Type::kInt64, "int64", 8, false},  TypeFacts{Type::kUint64, "uint64", 8, false},
+    TypeFacts{Type::kHalf, "half", 2, true},     TypeFacts{Type::kFloat, "float", 4, true},
+    TypeFacts{Type::kDouble, "double", 8, true}, TypeFacts{Type::kBfloat16, "bfloat16", 2, true},
+    TypeFacts{Type::kF8e4m3, "f8e4m3", 1, true}, TypeFacts{Type::kF8e5m2, "f8e5m2", 1, true},
 };
 constexpr std::array<std::string_view, 6> kOps = {"sum", "prod", "max", "min", "avg", "mulsum"};
 
-const TypeFacts& facts(Type type) { return kTypes[static_cast<size_t>(type)]; }
+const TypeFacts& facts(Type type) {
+  return kTypes[static_cast<size_t>(type)];
+}
 
 }  // namespace
 
-size_t size_of(Type type) { return facts(type).size; }
-bool is_floating(Type type) { return facts(type).floating; }
-std::string_view name_of(Type type) { return facts(type).name; }
-std::string_view name_of(Op op) { return kOps[static_cast<size_t>(op)]; }
+size_t size_of(Type type) {
+  return facts(type).size;
+}
+bool is_floating(Type type) {
+  return facts(type).floating;
+}
+std::string_view name_of(Type type) {
+  return facts(type).name;
+}
+std::string_view name_of(Op op) {
+  return kOps[static_cast<size_t>(op)];
+}
 
 const std::vector<Type>& all_types() {
   static const std::vector<Type> types = [] {

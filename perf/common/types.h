@@ -1,5 +1,6 @@
-// The data types and reduction operators that the perf programs know, with the names that nccl-tests prints and accepts.
-// Independent of nccl.h, so that verification and reporting are testable without a library; values equal nccl.h's.
+// The data types and reduction operators that the perf programs know, with the names that nccl-tests prints and
+// accepts. Independent of nccl.h, so that verification and reporting are testable without a library; values equal
+// nccl.h's.
 #pragma once
 
 #include <cstddef>

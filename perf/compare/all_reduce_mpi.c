@@ -8,7 +8,9 @@ static void all_reduce(const float* send, float* receive, size_t count) {
   MPI_Allreduce(send, receive, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
+static void barrier(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+}
 
 static double largest(double mine) {
   double result = 0;

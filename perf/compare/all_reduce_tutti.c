@@ -29,7 +29,9 @@ static double largest(double mine) {
   return result;
 }
 
-static void barrier(void) { largest(0); }
+static void barrier(void) {
+  largest(0);
+}
 
 static void* allocate(size_t bytes) {
   void* buffer = NULL;
@@ -37,7 +39,9 @@ static void* allocate(size_t bytes) {
   return buffer;
 }
 
-static void release(void* buffer) { check(ncclMemFree(buffer), "ncclMemFree"); }
+static void release(void* buffer) {
+  check(ncclMemFree(buffer), "ncclMemFree");
+}
 
 static int run_rank(int rank, int ranks, int in, const int* out, int nccl_memory, const struct sizes* sizes) {
   ncclUniqueId id;

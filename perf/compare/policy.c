@@ -34,7 +34,9 @@ struct sizes parse_sizes(int argc, char** argv) {
 }
 
 /* Every rank's inputs are small integers, so that the sum is exact in any order. */
-static float input(int rank, size_t i) { return (float)((i * 7 + (size_t)rank * 3) % 13); }
+static float input(int rank, size_t i) {
+  return (float)((i * 7 + (size_t)rank * 3) % 13);
+}
 
 static size_t count_wrong(const struct library* library, const float* result, size_t count) {
   size_t wrong = 0;
@@ -82,9 +84,10 @@ static int measure_size(const struct library* library, size_t bytes, double budg
   const double mean = library->largest(total / (double)(number * block));
   const double all_wrong = library->largest((double)wrong);
   if (library->rank == 0) {
-    printf("{\"library\": \"%s\", \"ranks\": %d, \"bytes\": %zu, \"operations\": %zu, \"median_us\": %.4f, "
-           "\"mean_us\": %.4f, \"wrong\": %.0f}\n",
-           library->name, library->ranks, bytes, number * block, median * 1e6, mean * 1e6, all_wrong);
+    printf(
+        "{\"library\": \"%s\", \"ranks\": %d, \"bytes\": %zu, \"operations\": %zu, \"median_us\": %.4f, "
+        "\"mean_us\": %.4f, \"wrong\": %.0f}\n",
+        library->name, library->ranks, bytes, number * block, median * 1e6, mean * 1e6, all_wrong);
     fflush(stdout);
   }
   return all_wrong > 0;
@@ -104,7 +107,8 @@ int measure_all(const struct library* library, const struct sizes* sizes) {
   }
   int failed = 0;
   for (double bytes = (double)sizes->first; bytes <= (double)sizes->last; bytes *= sizes->factor)
-    failed |= measure_size(library, (size_t)bytes / sizeof(float) * sizeof(float), sizes->budget, send, receive, blocks);
+    failed |=
+        measure_size(library, (size_t)bytes / sizeof(float) * sizeof(float), sizes->budget, send, receive, blocks);
   free(blocks);
   library->release(send);
   library->release(receive);

@@ -14,7 +14,7 @@ struct library {
   int rank, ranks;
   void (*all_reduce)(const float* send, float* receive, size_t count); /* returns when the result is there */
   void (*barrier)(void);
-  double (*largest)(double mine);        /* over all ranks */
+  double (*largest)(double mine); /* over all ranks */
   void* (*allocate)(size_t bytes);
   void (*release)(void* buffer);
 };

@@ -41,6 +41,16 @@ ncclResult_t call(const char* function, Body body) noexcept {
   }
 }
 
+// The same for what a group collects: a refusal inside a group makes the whole group fail at its end, as in NCCL.
+template <class Body>
+ncclResult_t enqueue(const char* function, Body body) noexcept {
+  return call(function, [&]() -> Status {
+    Status status = body();
+    if (!status.ok()) runtime::group_refuse(status);
+    return status;
+  });
+}
+
 Status check_not_null(const void* pointer, const char* function, const char* argument);
 // A live communicator. `function` without the prefix "nccl", as NCCL writes it in its texts.
 Status check_communicator(ncclComm_t comm, const char* function);

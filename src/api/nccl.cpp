@@ -87,14 +87,14 @@ Status init_rank(const char* function, ncclComm_t* comm, int nranks, const ncclU
 }  // namespace
 
 TUTTI_EXPORT ncclResult_t pncclCommInitRank(ncclComm_t* comm, int nranks, ncclUniqueId commId, int rank) {
-  return call("ncclCommInitRank", [&] { return init_rank("CommInitRank", comm, nranks, commId, rank, nullptr); });
+  return enqueue("ncclCommInitRank", [&] { return init_rank("CommInitRank", comm, nranks, commId, rank, nullptr); });
 }
 TUTTI_WEAK_ALIAS(ncclResult_t, ncclCommInitRank, (ncclComm_t * comm, int nranks, ncclUniqueId commId, int rank));
 
 TUTTI_EXPORT ncclResult_t pncclCommInitRankConfig(ncclComm_t* comm, int nranks, ncclUniqueId commId, int rank,
                                                   ncclConfig_t* config) {
-  return call("ncclCommInitRankConfig",
-              [&] { return init_rank("CommInitRankConfig", comm, nranks, commId, rank, config); });
+  return enqueue("ncclCommInitRankConfig",
+                 [&] { return init_rank("CommInitRankConfig", comm, nranks, commId, rank, config); });
 }
 TUTTI_WEAK_ALIAS(ncclResult_t, ncclCommInitRankConfig,
                  (ncclComm_t * comm, int nranks, ncclUniqueId commId, int rank, ncclConfig_t* config));
@@ -103,7 +103,7 @@ TUTTI_WEAK_ALIAS(ncclResult_t, ncclCommInitRankConfig,
 // together.
 TUTTI_EXPORT ncclResult_t pncclCommInitRankScalable(ncclComm_t* newcomm, int nranks, int myrank, int nId,
                                                     ncclUniqueId* commIds, ncclConfig_t* config) {
-  return call("ncclCommInitRankScalable", [=]() -> Status {
+  return enqueue("ncclCommInitRankScalable", [=]() -> Status {
     constexpr const char* name = "CommInitRankScalable";
     TUTTI_RETURN_IF_ERROR(check_not_null(commIds, name, "commIds"));
     if (nId < 1 || nId > nranks)
@@ -217,7 +217,7 @@ TUTTI_WEAK_ALIAS(ncclResult_t, ncclGroupEnd, ());
 
 TUTTI_EXPORT ncclResult_t pncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype,
                                          ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
-  return call("ncclAllReduce", [=]() -> Status {
+  return enqueue("ncclAllReduce", [=]() -> Status {
     constexpr const char* name = "AllReduce";
     TUTTI_RETURN_IF_ERROR(check_communicator(comm, name));
     TUTTI_RETURN_IF_ERROR(check_type(datatype, name));

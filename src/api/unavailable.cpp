@@ -14,10 +14,10 @@ tutti::Status unavailable(ncclComm_t comm, const char* shown, const char* functi
 }  // namespace
 
 // `arguments` names its communicator `comm`; `shown` is how NCCL's messages call the function.
-#define TUTTI_UNAVAILABLE(name, shown, arguments)                                    \
-  TUTTI_EXPORT ncclResult_t p##name arguments {                                      \
-    return tutti::api::call(#name, [=] { return unavailable(comm, shown, #name); }); \
-  }                                                                                  \
+#define TUTTI_UNAVAILABLE(name, shown, arguments)                                       \
+  TUTTI_EXPORT ncclResult_t p##name arguments {                                         \
+    return tutti::api::enqueue(#name, [=] { return unavailable(comm, shown, #name); }); \
+  }                                                                                     \
   TUTTI_WEAK_ALIAS(ncclResult_t, name, arguments)
 
 // --- communicators

@@ -21,6 +21,7 @@ struct GroupedInit {
 };
 struct Group {
   int depth = 0;
+  Status error;  // of the first call in the group that was refused
   std::vector<GroupedCall> calls;
   std::vector<GroupedInit> inits;
 };
@@ -40,6 +41,13 @@ Status run_inits(std::vector<GroupedInit> inits) {
     if (first.ok() && !result.ok()) first = result;
   for (const GroupedInit& init : inits) init.commit(first.ok());
   return first;
+}
+
+// What nobody waits for is the progress thread's work. It knows the communicators of several ranks from their start;
+// one of a single rank, which has no peers to look after, comes to it with its first such operation.
+void hand_over(Communicator* communicator) {
+  if (communicator->nranks() == 1) progress_add(communicator);
+  progress_wake();
 }
 
 // NCCL's rule: one group is either blocking or not.
@@ -62,19 +70,17 @@ Status run_calls(const std::vector<GroupedCall>& calls) {
   }
   TUTTI_RETURN_IF_ERROR(check_modes(calls));
   std::vector<Waiting> waiting;
-  bool queued = false;
   bool in_progress = false;
   for (const GroupedCall& grouped : calls) {
     Result<std::shared_ptr<Ticket>> ticket = grouped.communicator->issue(grouped.call);
     if (!ticket.ok()) return ticket.status();
     if (grouped.call.stream != nullptr || !grouped.communicator->options().blocking) {
-      queued = true;
+      hand_over(grouped.communicator);
       in_progress |= !grouped.communicator->options().blocking;
     } else {
       waiting.push_back({grouped.communicator, *ticket});
     }
   }
-  if (queued) progress_wake();
   const Status status = wait_for_tickets(waiting);
   if (!status.ok()) return status;
   return in_progress ? Status(Code::kInProgress, "the group's operations are running") : Status();
@@ -134,12 +140,16 @@ Status submit(Communicator* communicator, const Call& call) {
   if (!ticket.ok()) return ticket.status();
   if (call.stream == nullptr && communicator->options().blocking)
     return wait_for_tickets({{communicator, *std::move(ticket)}});
-  progress_wake();
+  hand_over(communicator);
   return communicator->options().blocking ? Status() : Status(Code::kInProgress, "the operation is running");
 }
 
 void group_add_init(std::function<Status()> work, std::function<void(bool)> commit) {
   group.inits.push_back({std::move(work), std::move(commit)});
+}
+
+void group_refuse(const Status& status) {
+  if (group.depth > 0 && group.error.ok()) group.error = status;
 }
 
 bool in_group() {
@@ -156,6 +166,10 @@ Status group_end() {
   if (--group.depth > 0) return {};
   std::vector<GroupedInit> inits = std::exchange(group.inits, {});
   std::vector<GroupedCall> calls = std::exchange(group.calls, {});
+  if (Status refused = std::exchange(group.error, {}); !refused.ok()) {
+    for (const GroupedInit& init : inits) init.commit(false);
+    return refused;
+  }
   TUTTI_RETURN_IF_ERROR(run_inits(std::move(inits)));
   std::erase_if(calls, [](const GroupedCall& grouped) { return grouped.call.count == 0; });
   return run_calls(calls);

@@ -32,6 +32,7 @@ class ProgressThread {
 
   void add(Communicator* communicator) {
     const std::lock_guard lock(mutex_);
+    if (std::find(communicators_.begin(), communicators_.end(), communicator) != communicators_.end()) return;
     communicators_.push_back(communicator);
     watch(communicator->control() == nullptr ? -1 : communicator->control()->wait_descriptor());
     for (const auto& transport : communicator->transports()) watch(transport->wait_descriptor());
@@ -43,7 +44,9 @@ class ProgressThread {
 
   void remove(Communicator* communicator) {
     const std::lock_guard lock(mutex_);
-    communicators_.erase(std::find(communicators_.begin(), communicators_.end(), communicator));
+    const auto it = std::find(communicators_.begin(), communicators_.end(), communicator);
+    if (it == communicators_.end()) return;
+    communicators_.erase(it);
     unwatch(communicator->control() == nullptr ? -1 : communicator->control()->wait_descriptor());
     for (const auto& transport : communicator->transports()) unwatch(transport->wait_descriptor());
   }

@@ -53,7 +53,7 @@ void wait_for_users(const Communicator& communicator) {
 // Ends a communicator whose handle nobody can find any more.
 void bury(std::unique_ptr<Communicator> communicator, bool orderly) {
   wait_for_users(*communicator);
-  if (communicator->nranks() > 1) progress_remove(communicator.get());
+  progress_remove(communicator.get());
   communicator->release(orderly);
   graveyard().bury(std::move(communicator));
 }

@@ -46,6 +46,8 @@ int comm_device(const Communicator*);
 Status group_start();
 Status group_end();
 bool in_group();
+// A call inside this thread's group was refused: the group will not run, and its end returns the first such status.
+void group_refuse(const Status& status);
 
 // --- collectives on host memory. stream: null, or a handle from stream_create.
 Status all_reduce(Communicator*, const void* send, void* recv, uint64_t count, DataType, const ReduceSpec&,

@@ -11,7 +11,9 @@ Args good(const std::vector<std::string>& words) {
   return parsed.args;
 }
 
-std::string complaint(const std::vector<std::string>& words) { return parse_args(words).error; }
+std::string complaint(const std::vector<std::string>& words) {
+  return parse_args(words).error;
+}
 
 TEST(ArgsTest, DefaultsAreNcclTests) {
   const Args args = good({});
@@ -90,9 +92,10 @@ TEST(ArgsTest, HelpNamesEveryFlag) {
   EXPECT_TRUE(parse_args({"-h"}).help);
   EXPECT_TRUE(parse_args({"-t", "2", "--help"}).help);
   const std::string text = usage("x");
-  for (const char* flag : {"-t,", "-g,", "-b,", "-e,", "-i,", "-f,", "-n,", "-w,", "-m,", "-N,", "-p,", "-c,", "-o,",
-                           "-d,", "-r,", "-z,", "-y,", "-T,", "-G,", "-C,", "-S,", "-J,", "-a,", "-R,", "-x,", "-D,",
-                           "-V,", "-M,", "-u,", "-I,", "-K,", "-h,", "--procs", "--check-mode", "--memory"})
+  for (const char* flag :
+       {"-t,", "-g,", "-b,", "-e,", "-i,", "-f,", "-n,", "-w,", "-m,",     "-N,",          "-p,",     "-c,",
+        "-o,", "-d,", "-r,", "-z,", "-y,", "-T,", "-G,", "-C,", "-S,",     "-J,",          "-a,",     "-R,",
+        "-x,", "-D,", "-V,", "-M,", "-u,", "-I,", "-K,", "-h,", "--procs", "--check-mode", "--memory"})
     EXPECT_NE(text.find(flag), std::string::npos) << flag;
 }
 

@@ -29,7 +29,8 @@ TEST(FrameTest, PackedTextsComeBack) {
 // In each process: gathers, checks, and says how it went by its exit code.
 int gather_often(World& world) {
   for (int round = 0; round < 20; ++round) {
-    const std::string mine = std::to_string(round) + ":" + std::to_string(world.rank()) + std::string(round * 1000, '.');
+    const std::string mine =
+        std::to_string(round) + ":" + std::to_string(world.rank()) + std::string(round * 1000, '.');
     const std::vector<std::string> all = world.all_gather(mine);
     if (static_cast<int>(all.size()) != world.size()) return 50;
     for (int rank = 0; rank < world.size(); ++rank)

@@ -41,8 +41,7 @@ class Reader {
     launched_->size = number(size, 1, 1 << 20, 1);
     launched_->rank = number(rank, 0, 1 << 20, 0);
     if (launched_->error.empty() && launched_->rank >= launched_->size)
-      launched_->error =
-          print_text("%s=%d is not below %s=%d", rank, launched_->rank, size, launched_->size);
+      launched_->error = print_text("%s=%d is not below %s=%d", rank, launched_->rank, size, launched_->size);
   }
 
  private:

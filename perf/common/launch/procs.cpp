@@ -45,7 +45,7 @@ class ChildWorld : public World {
 
 struct Child {
   pid_t pid = -1;
-  int fd = -1;       // -1: closed
+  int fd = -1;  // -1: closed
   bool ended = false;
   bool waiting = false;  // has sent its text for the current round
   std::string text;
@@ -120,8 +120,7 @@ class Parent {
       if (code == 0 || ending_) continue;
       // Wrong results are the run's result, which all ranks share and rank 0 has printed; nothing else to say.
       if (code != kExitWrongResults)
-        std::fprintf(stderr, "rank %zu (pid %d) %s\n", rank, static_cast<int>(child.pid),
-                     how_it_ended(status).c_str());
+        std::fprintf(stderr, "rank %zu (pid %d) %s\n", rank, static_cast<int>(child.pid), how_it_ended(status).c_str());
       if (code_ == 0) {
         code_ = code;
         grace_ends_ = Clock::now() + std::chrono::seconds(2);

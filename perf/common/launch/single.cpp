@@ -13,6 +13,8 @@ class SingleWorld : public World {
 
 }  // namespace
 
-std::unique_ptr<World> make_single_world() { return std::make_unique<SingleWorld>(); }
+std::unique_ptr<World> make_single_world() {
+  return std::make_unique<SingleWorld>();
+}
 
 }  // namespace tutti::perf

@@ -25,7 +25,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kPatience{120};  // for all ranks to come
 
-std::string greeting(int rank, int size) { return print_text("tutti-perf 1 rank %d of %d", rank, size); }
+std::string greeting(int rank, int size) {
+  return print_text("tutti-perf 1 rank %d of %d", rank, size);
+}
 
 struct Addresses {
   Addresses(const std::string& host, int port, bool passive) {
@@ -169,7 +171,8 @@ class TcpWorld : public World {
 std::unique_ptr<World> make_tcp_world(const Launched& launched) {
   if (launched.size == 1) return make_single_world();
   const bool v6 = launched.address.find(':') != std::string::npos;
-  const std::string id = (v6 ? "[" + launched.address + "]" : launched.address) + ":" + std::to_string(launched.port + 1);
+  const std::string id =
+      (v6 ? "[" + launched.address + "]" : launched.address) + ":" + std::to_string(launched.port + 1);
   setenv("NCCL_COMM_ID", id.c_str(), 0);  // a user's own stays
   return std::make_unique<TcpWorld>(launched);
 }

@@ -4,8 +4,8 @@
 // and nothing but the send and receive buffers is kept: expected values are made element by element while comparing.
 #pragma once
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 
 #include "common/types.h"
 
@@ -42,6 +42,8 @@ inline uint64_t mix(uint64_t x) {
 }
 
 // The scalar of mulsum (PreMulSum) on `rank`.
-constexpr int mulsum_scalar(int rank) { return 1 + rank % 2; }
+constexpr int mulsum_scalar(int rank) {
+  return 1 + rank % 2;
+}
 
 }  // namespace tutti::perf

@@ -56,7 +56,9 @@ inline uint64_t slot_word(uint64_t hash, uint32_t slot) {
   return x ^ (x >> 32);
 }
 
-inline uint64_t magnitude(uint64_t word, uint64_t bound) { return 1 + ((word & 0xffffffffu) * bound >> 32); }
+inline uint64_t magnitude(uint64_t word, uint64_t bound) {
+  return 1 + ((word & 0xffffffffu) * bound >> 32);
+}
 
 // Contributions are computed with in a type of their own: integers as unsigned words, floats as a number of units
 // (sum) or as a double (the rest). `to_bits` turns the final one into the bits of the type.
@@ -71,17 +73,18 @@ struct Exact {
 
   static Value contribution(const Spread& spread, uint64_t hash, uint32_t slot) {
     const uint64_t word = slot_word(hash, slot);
-    const bool negative = word >> 63;
     if constexpr (kByUnits) {
       const int64_t units = static_cast<int64_t>(magnitude(word, spread.bound));
-      return negative && kOp != Op::kAvg ? -units : units;
+      if constexpr (kOp == Op::kAvg) return units;
+      const int64_t sign = -static_cast<int64_t>(word >> 63);  // no branch: it would be mispredicted half of the time
+      return (units ^ sign) - sign;
     } else if constexpr (kFloating) {
       const int exponent = static_cast<int>((word & 0xffff) % 3) - 1;
       const double power = exponent < 0 ? 0.5 : exponent > 0 ? 2.0 : 1.0;
       constexpr int kFraction = Format::kPrecision - 1;
       const uint64_t fraction = slot == 0 ? word >> 1 & ((uint64_t{1} << kFraction) - 1) : 0;
       const double mantissa = 1.0 + static_cast<double>(fraction) / static_cast<double>(uint64_t{1} << kFraction);
-      return (negative ? -mantissa : mantissa) * power;
+      return (word >> 63 ? -mantissa : mantissa) * power;
     } else if constexpr (kOp == Op::kAvg) {
       return magnitude(word, spread.bound) - 1;
     } else if constexpr (kOp == Op::kProd) {
@@ -95,9 +98,9 @@ struct Exact {
     if constexpr (kOp == Op::kProd) {
       total *= next;
     } else if constexpr (kOp == Op::kMax) {
-      if (less(total, next)) total = next;
+      total = less(total, next) ? next : total;
     } else if constexpr (kOp == Op::kMin) {
-      if (less(next, total)) total = next;
+      total = less(next, total) ? next : total;
     } else {
       total += next;
     }
@@ -131,7 +134,8 @@ struct Exact {
   }
 
   static Value input(const Spread& spread, const Place& place, uint32_t rank) {
-    uint32_t slot = rank >= place.first ? rank - place.first : rank + spread.ranks - place.first;
+    uint32_t slot = rank - place.first;
+    slot += spread.ranks & -(slot >> 31);  // around the circle, without a branch
     if (slot >= spread.contributors) {
       if constexpr (kOp != Op::kMax && kOp != Op::kMin) return neutral();
       slot %= spread.contributors;

@@ -30,8 +30,9 @@ struct Input {
       const double unit = std::ldexp(static_cast<double>(static_cast<int64_t>(word)), -63);
       return Format::encode(unit * amplitude);
     } else if (op == Op::kAvg) {
-      return static_cast<Bits>(word % (static_cast<uint64_t>(std::numeric_limits<typename Format::Value>::max()) /
-                                           ranks + 1));
+      // Not negative, and small enough that the sum does not overflow.
+      const uint64_t most = static_cast<uint64_t>(std::numeric_limits<typename Format::Value>::max()) / ranks;
+      return static_cast<Bits>(most == 0 ? 0 : word % most);
     } else {
       return static_cast<Bits>(word);
     }
