@@ -62,14 +62,14 @@ void Communicator::drive(Operation& op) {
   }
 }
 
-Result<std::shared_ptr<Ticket>> Communicator::issue(const Call& call) {
+Result<std::shared_ptr<Ticket>> Communicator::issue(const Call& call, uint64_t stream_ticket) {
   Pending pending;
   pending.call = call;
+  pending.stream_ticket = stream_ticket;
   pending.ticket = std::make_shared<Ticket>();
   std::shared_ptr<Ticket> ticket = pending.ticket;
   {
     const std::lock_guard lock(inbox_mutex_);
-    if (call.stream != nullptr) pending.stream_ticket = call.stream->issue();
     inbox_.push_back(std::move(pending));
     unfinished_.fetch_add(1, std::memory_order_relaxed);
     inbox_full_.store(true, std::memory_order_release);

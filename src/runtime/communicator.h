@@ -80,8 +80,9 @@ class Communicator final : private QueueSource {
   // The fast path: runs `call` to its end on the calling thread, when nothing stands before it. Returns false when it
   // cannot; then issue() it.
   bool run_now(const Call& call, Status* status);
-  // Puts `call` in the order of operations; the ticket tells when it has ended, and how.
-  Result<std::shared_ptr<Ticket>> issue(const Call& call);
+  // Puts `call` in the order of operations; the ticket tells when it has ended, and how. stream_ticket: the place in
+  // the call's stream (Stream::issue) that it waits for.
+  Result<std::shared_ptr<Ticket>> issue(const Call& call, uint64_t stream_ticket);
   // True while operations are issued and not ended.
   bool busy() const { return unfinished_.load(std::memory_order_acquire) != 0; }
   // Runs whatever can run now. Returns true when anything moved, false also when another thread is at it.

@@ -1,5 +1,6 @@
 #include "runtime/group.h"
 
+#include <map>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -59,6 +60,15 @@ Status check_modes(const std::vector<GroupedCall>& calls) {
   return {};
 }
 
+// The first place of the group in each of its streams.
+std::map<Stream*, uint64_t> take_places(const std::vector<GroupedCall>& calls) {
+  std::map<Stream*, uint64_t> count;
+  for (const GroupedCall& grouped : calls)
+    if (grouped.call.stream != nullptr) ++count[grouped.call.stream.get()];
+  for (auto& [stream, places] : count) places = stream->issue(places);
+  return count;
+}
+
 Status run_calls(const std::vector<GroupedCall>& calls) {
   if (calls.empty()) return {};
   // Held to the end, so that an abort by another thread waits until this one has left.
@@ -69,10 +79,13 @@ Status run_calls(const std::vector<GroupedCall>& calls) {
     TUTTI_RETURN_IF_ERROR(grouped.communicator->usable());
   }
   TUTTI_RETURN_IF_ERROR(check_modes(calls));
+  const std::map<Stream*, uint64_t> places = take_places(calls);
   std::vector<Waiting> waiting;
   bool in_progress = false;
   for (const GroupedCall& grouped : calls) {
-    Result<std::shared_ptr<Ticket>> ticket = grouped.communicator->issue(grouped.call);
+    Stream* const stream = grouped.call.stream.get();
+    Result<std::shared_ptr<Ticket>> ticket =
+        grouped.communicator->issue(grouped.call, stream == nullptr ? 0 : places.at(stream));
     if (!ticket.ok()) return ticket.status();
     if (grouped.call.stream != nullptr || !grouped.communicator->options().blocking) {
       hand_over(grouped.communicator);
@@ -136,7 +149,8 @@ Status submit(Communicator* communicator, const Call& call) {
   if (call.count == 0) return {};
   Status status;
   if (call.stream == nullptr && communicator->run_now(call, &status)) return status;
-  Result<std::shared_ptr<Ticket>> ticket = communicator->issue(call);
+  Result<std::shared_ptr<Ticket>> ticket =
+      communicator->issue(call, call.stream == nullptr ? 0 : call.stream->issue(1));
   if (!ticket.ok()) return ticket.status();
   if (call.stream == nullptr && communicator->options().blocking)
     return wait_for_tickets({{communicator, *std::move(ticket)}});

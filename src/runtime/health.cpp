@@ -61,7 +61,8 @@ Status Communicator::pending_error() const {
 void Communicator::apply_later_error() {
   if (!later_.load(std::memory_order_acquire)) return;
   for (const Operation& op : flights_) {
-    if (op.state == OperationState::kActive && static_cast<int32_t>(op.fingerprint.sequence - later_sequence_) < 0) return;
+    if (op.state == OperationState::kActive && static_cast<int32_t>(op.fingerprint.sequence - later_sequence_) < 0)
+      return;
   }
   if (static_cast<int32_t>(next_sequence_ - later_sequence_) > 0) fail(pending_error(), Tell::kNobody);
 }

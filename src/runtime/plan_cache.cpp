@@ -19,7 +19,9 @@ size_t max_operands(const algorithms::Plan& plan) {
   return most;
 }
 
-std::string name_of(const algorithms::Choice& choice) { return fmt::format("{}(lanes={})", choice.generator, choice.lanes); }
+std::string name_of(const algorithms::Choice& choice) {
+  return fmt::format("{}(lanes={})", choice.generator, choice.lanes);
+}
 
 }  // namespace
 
@@ -38,8 +40,7 @@ void PlanCache::trim() {
 
 Result<std::shared_ptr<BoundPlan>> PlanCache::plan_for(const algorithms::Choice& choice,
                                                        const algorithms::Request& request) {
-  const std::string key = fmt::format("{} {} {}", static_cast<int>(request.collective), request.root,
-                                      name_of(choice));
+  const std::string key = fmt::format("{} {} {}", static_cast<int>(request.collective), request.root, name_of(choice));
   if (const auto it = plans_.find(key); it != plans_.end()) return it->second;
   TUTTI_ASSIGN_OR_RETURN(algorithms::Plan plan, algorithms::make_plan(choice, request, snapshot_, rank_));
   if (plan.lanes.size() > shape_.lanes)

@@ -8,9 +8,9 @@
 
 namespace tutti::runtime {
 
-uint64_t Stream::issue() {
+uint64_t Stream::issue(uint64_t places) {
   const std::lock_guard lock(mutex_);
-  return issued_++;
+  return std::exchange(issued_, issued_ + places);
 }
 
 void Stream::issue_wait(std::shared_ptr<Stream> other, uint64_t ticket) {

@@ -21,13 +21,14 @@ class Communicator;
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  // Takes the next place in the stream's order.
-  uint64_t issue();
+  // Takes the next `places` places in the stream's order and returns the first. Operations of one group take one each
+  // and all start when the first may: ranks of one thread that share a stream need each other.
+  uint64_t issue(uint64_t places);
   // Adds an entry that ends when `other` has ended everything up to `ticket`.
   void issue_wait(std::shared_ptr<Stream> other, uint64_t ticket);
   // True when everything before `ticket` has ended.
   bool reached(uint64_t ticket);
-  // The entry at the head has ended. The first error stays until the stream is synchronised.
+  // An entry that could start has ended. The first error stays until the stream is synchronised.
   void complete(const Status& status);
 
   // Everything issued so far, as a ticket for reached().

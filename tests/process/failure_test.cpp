@@ -1,5 +1,5 @@
-// Nothing hangs, nothing is silently wrong: ranks that die, freeze, abort, leave or disagree. Bounds are ten times those
-// that the library promises (one second), because CI machines are busy.
+// Nothing hangs, nothing is silently wrong: ranks that die, freeze, abort, leave or disagree. Bounds are ten times
+// those that the library promises (one second), because CI machines are busy.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -92,7 +92,9 @@ struct Difference {
   ncclDataType_t type;
   ncclRedOp_t op;
 };
-void PrintTo(const Difference& d, std::ostream* out) { *out << d.name; }
+void PrintTo(const Difference& d, std::ostream* out) {
+  *out << d.name;
+}
 
 class Disagreement : public testing::TestWithParam<std::tuple<Difference, bool>> {};
 
@@ -131,13 +133,12 @@ TEST_P(Disagreement, AllRanksSeeBothSidesAndOutputsStay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Disagreement,
-    testing::Combine(testing::Values(Difference{"count", 1001, ncclFloat, ncclSum},
-                                     Difference{"large count", 1 << 20, ncclFloat, ncclSum},
-                                     Difference{"type of equal size", 1000, ncclInt32, ncclSum},
-                                     Difference{"op", 1000, ncclFloat, ncclMax}),
-                     testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(All, Disagreement,
+                         testing::Combine(testing::Values(Difference{"count", 1001, ncclFloat, ncclSum},
+                                                          Difference{"large count", 1 << 20, ncclFloat, ncclSum},
+                                                          Difference{"type of equal size", 1000, ncclInt32, ncclSum},
+                                                          Difference{"op", 1000, ncclFloat, ncclMax}),
+                                          testing::Bool()));
 
 // A frozen peer neither keeps an abort from ending nor a later operation from being refused.
 TEST(Frozen, AbortReturnsFromAnotherThread) {
@@ -179,21 +180,20 @@ TEST(Frozen, AbortReturnsFromAnotherThread) {
 }
 
 TEST(Deadline, NamesTheRankThatIsWaitedFor) {
-  Ranks ranks(
-      2,
-      [](int rank, Shared& shared) {
-        ncclComm_t comm = join(rank, 2, shared);
-        if (rank == 1) {
-          while (shared.counters[0].load() == 0) usleep(1000);
-          return 0;
-        }
-        float in = 1, out = 0;
-        const ncclResult_t result = ncclAllReduce(&in, &out, 1, ncclFloat, ncclSum, comm, nullptr);
-        note_error(rank, shared);
-        shared.counters[0].store(1);
-        return result == ncclRemoteError ? 0 : 1;  // NCCL 2.28 has no code for timeouts
-      },
-      {{"TUTTI_TIMEOUT=1"}, {"TUTTI_TIMEOUT=1"}});
+  Ranks ranks(2,
+              [](int rank, Shared& shared) {
+                ncclComm_t comm = join(rank, 2, shared);
+                if (rank == 1) {
+                  while (shared.counters[0].load() == 0) usleep(1000);
+                  return 0;
+                }
+                float in = 1, out = 0;
+                const ncclResult_t result = ncclAllReduce(&in, &out, 1, ncclFloat, ncclSum, comm, nullptr);
+                note_error(rank, shared);
+                shared.counters[0].store(1);
+                return result == ncclRemoteError ? 0 : 1;  // NCCL 2.28 has no code for timeouts
+              },
+              {{"TUTTI_TIMEOUT=1"}, {"TUTTI_TIMEOUT=1"}});
   const std::vector<int> results = ranks.wait_all();
   EXPECT_EQ(results[0], 0);
   EXPECT_NE(std::string(ranks.shared().text[0]).find("rank 1 (pid"), std::string::npos) << ranks.shared().text[0];

@@ -40,7 +40,9 @@ Ranks::~Ranks() {
   munmap(shared_, sizeof(Shared));
 }
 
-void Ranks::send_signal(int rank, int signal) const { kill(pid(rank), signal); }
+void Ranks::send_signal(int rank, int signal) const {
+  kill(pid(rank), signal);
+}
 
 bool Ranks::wait_counter(int index, int value, std::chrono::seconds limit) const {
   const auto until = std::chrono::steady_clock::now() + limit;

@@ -1,7 +1,8 @@
 // Real processes as ranks of one communicator, for tests of what happens between them.
 //
-// The parent never calls the library, so that forking is safe; rank 0 makes the unique id and hands it on through shared
-// memory. A rank's body returns 0 when all is well; what it prints is shown. Each run has a time limit after which the rest is killed.
+// The parent never calls the library, so that forking is safe; rank 0 makes the unique id and hands it on through
+// shared memory. A rank's body returns 0 when all is well; what it prints is shown. Each run has a time limit after
+// which the rest is killed.
 #pragma once
 
 #include <sys/types.h>
