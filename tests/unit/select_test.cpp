@@ -155,9 +155,13 @@ TEST(Select, RefusesWhatCannotBePlanned) {
   snapshot.slot_bytes = 64;
   snapshot.overrides = parse_overrides("halving_doubling", std::nullopt).value();
   EXPECT_THAT(select({}, snapshot).status().text(), AllOf(HasSubstr("32 chunks"), HasSubstr("holds 16 elements")));
-  EXPECT_FALSE(make_plan({.generator = "nothing"}, {}, snapshot, 0).ok());
-  EXPECT_FALSE(make_plan({.generator = "ring"}, {}, snapshot, 33).ok());
-  EXPECT_FALSE(make_plan({.generator = "ring", .lanes = 65}, {}, snapshot, 0).ok());
+  Choice bad;
+  bad.generator = "nothing";
+  EXPECT_FALSE(make_plan(bad, {}, snapshot, 0).ok());
+  bad.generator = "ring";
+  EXPECT_FALSE(make_plan(bad, {}, snapshot, 33).ok());
+  bad.lanes = 65;
+  EXPECT_FALSE(make_plan(bad, {}, snapshot, 0).ok());
 }
 
 TEST(Snapshot, SurvivesJson) {
