@@ -13,19 +13,21 @@
 namespace tutti::algorithms {
 namespace {
 
+// Name, about, uses_nodes, computes_once, shape, schedule.
 constexpr Generator kAllReduce[] = {
-    {"one_shot", "everyone sends all to everyone", false, allreduce::one_shot_shape, allreduce::one_shot_schedule},
-    {"two_shot", "direct reduce-scatter, direct all-gather", false, allreduce::two_shot_shape,
+    {"one_shot", "everyone sends all to everyone", false, false, allreduce::one_shot_shape,
+     allreduce::one_shot_schedule},
+    {"two_shot", "direct reduce-scatter, direct all-gather", false, true, allreduce::two_shot_shape,
      allreduce::two_shot_schedule},
-    {"recursive_doubling", "halves of a growing group exchange sums", false, allreduce::recursive_doubling_shape,
+    {"recursive_doubling", "halves of a growing group exchange sums", false, false, allreduce::recursive_doubling_shape,
      allreduce::recursive_doubling_schedule},
-    {"halving_doubling", "recursive halving, then recursive doubling", false, allreduce::halving_doubling_shape,
+    {"halving_doubling", "recursive halving, then recursive doubling", false, true, allreduce::halving_doubling_shape,
      allreduce::halving_doubling_schedule},
-    {"tree", "double binary tree", false, allreduce::tree_shape, allreduce::tree_schedule},
-    {"ring", "ring reduce-scatter and all-gather", false, allreduce::ring_shape, allreduce::ring_schedule},
-    {"hierarchy", "rails: reduce in the node, ring across nodes", true, allreduce::hierarchy_shape,
+    {"tree", "double binary tree", false, true, allreduce::tree_shape, allreduce::tree_schedule},
+    {"ring", "ring reduce-scatter and all-gather", false, true, allreduce::ring_shape, allreduce::ring_schedule},
+    {"hierarchy", "rails: reduce in the node, ring across nodes", true, true, allreduce::hierarchy_shape,
      allreduce::hierarchy_schedule},
-    {"hierarchy_leaders", "reduce in the node, recursive doubling across nodes", true,
+    {"hierarchy_leaders", "reduce in the node, recursive doubling across nodes", true, false,
      allreduce::hierarchy_leaders_shape, allreduce::hierarchy_leaders_schedule},
 };
 

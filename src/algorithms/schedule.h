@@ -59,7 +59,8 @@ struct Shape {
   uint32_t scratch_chunks = 0;  // that remain after fusion, on the rank that needs most
   uint32_t streams = 1;
   uint32_t max_chunks = 1;
-  uint32_t max_slices = 1;  // proved for the queue depth asked for; 0: any
+  uint32_t max_sources = 3;  // operands that a step adds up, at most
+  uint32_t max_slices = 1;   // proved for the queue depth asked for; 0: any
 };
 
 // One rank's operations in program order: the meaning is that of executing them one after the other; operations of
@@ -90,6 +91,10 @@ struct Generator {
   std::string_view name;    // the word in TUTTI_ALLREDUCE
   std::string_view about;   // half a sentence for people
   bool uses_nodes = false;  // the schedule depends on which ranks share a node
+  // Each chunk's result is computed by one rank and copied to the others. Where it is not, ranks compute equal results
+  // from equal operands, which a PreMulSum of 8- and 16-bit floats does not have: a rank's own product is not rounded
+  // before it is added, but one that it has sent is.
+  bool computes_once = true;
   Shape (*shape)(const Parameters& parameters) = nullptr;
   Schedule (*schedule)(const Parameters& parameters, int rank) = nullptr;
 };

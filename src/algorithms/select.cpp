@@ -49,6 +49,22 @@ Result<Pick> pick_row(const Request& request, const Snapshot& snapshot) {
                   snapshot.overrides.allreduce_algo);
 }
 
+constexpr uint32_t kMostScaledSources = 64;  // that a kernel takes
+
+// A PreMulSum multiplies while it adds; see Generator::computes_once for what that asks of a plan.
+Pick fit_for_premul(Pick pick, const Request& request, const Generator& generator, const Shape& shape) {
+  if (request.op != ReduceOp::kPreMulSum) return pick;
+  const bool narrow = request.type == DataType::kFloat16 || request.type == DataType::kBfloat16 ||
+                      request.type == DataType::kFloat8e4m3 || request.type == DataType::kFloat8e5m2;
+  const bool bits_differ = narrow && !generator.computes_once;
+  if (!bits_differ && shape.max_sources <= kMostScaledSources) return pick;
+  pick.row.generator = "halving_doubling";
+  pick.why += fmt::format("; halving_doubling instead, since {} {} in a PreMulSum of {}", generator.name,
+                          bits_differ ? "would round differently on different ranks" : "scales more than 64 operands",
+                          name_of(request.type));
+  return pick;
+}
+
 }  // namespace
 
 std::string_view default_table(const topology::Topology& topology) {
@@ -98,12 +114,15 @@ Result<Choice> select(const Request& request, const Snapshot& snapshot) {
     return error(Code::kInvalidUsage, "there is no algorithm for {}", name_of(request.collective));
   }
   TUTTI_ASSIGN_OR_RETURN(Pick pick, pick_row(request, snapshot));
+  const Parameters parameters{snapshot.topology, snapshot.queue_depth};
   const Generator* generator = find_generator(request.collective, pick.row.generator);
   if (generator == nullptr) {
     return error(Code::kInvalidUsage, "there is no algorithm \"{}\" for {}; there are {}", pick.row.generator,
                  name_of(request.collective), generator_names(request.collective));
   }
-  const Shape shape = generator->shape({snapshot.topology, snapshot.queue_depth});
+  pick = fit_for_premul(std::move(pick), request, *generator, generator->shape(parameters));
+  generator = find_generator(request.collective, pick.row.generator);
+  const Shape shape = generator->shape(parameters);
   if (shape.streams > snapshot.max_lanes) {
     return error(Code::kInvalidUsage, "{} needs {} lanes, but there are queues for {}", generator->name, shape.streams,
                  snapshot.max_lanes);

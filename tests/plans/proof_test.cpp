@@ -44,6 +44,26 @@ TEST_P(Proof, StatesTheLargestNumberOfSlices) {
   }
 }
 
+TEST_P(Proof, ComputesOnceWhereItSaysSo) {
+  const Generator& generator = *find_generator(Collective::kAllReduce, GetParam());
+  bool more = false;
+  for (int nranks = 1; nranks <= 9; ++nranks) {
+    for (const topology::Topology& topology : spreads(nranks)) {
+      const auto plans = make_plans(generator, topology, 8, 2);
+      std::vector<int> computed(plans[0].header.chunks);
+      for (const Plan& plan : plans) {
+        for (const Lane& lane : plan.lanes) {
+          for (const Step& step : lane.steps) {
+            for (uint32_t i = 0; step.completes && i < step.chunks; ++i) ++computed[step.first_chunk + i];
+          }
+        }
+      }
+      for (const int times : computed) more = more || times != 1;
+    }
+  }
+  EXPECT_EQ(more, !generator.computes_once);
+}
+
 std::vector<std::string> names() {
   std::vector<std::string> result;
   for (const Generator& generator : generators(Collective::kAllReduce)) result.emplace_back(generator.name);

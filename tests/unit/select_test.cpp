@@ -142,6 +142,21 @@ TEST(Select, ExcludesWhatNcclAlgoExcludes) {
   EXPECT_THAT(choose(snapshot, 1 << 26).why, HasSubstr("nvls ignored"));
 }
 
+TEST(Select, KeepsBitsEqualInPreMulSums) {
+  Snapshot snapshot = snapshot_of(2);
+  const auto chosen = [&](DataType type, ReduceOp op) {
+    return select({.count = 4, .type = type, .op = op}, snapshot).value();
+  };
+  EXPECT_EQ(chosen(DataType::kBfloat16, ReduceOp::kSum).generator, "one_shot");
+  EXPECT_EQ(chosen(DataType::kFloat32, ReduceOp::kPreMulSum).generator, "one_shot");
+  EXPECT_EQ(chosen(DataType::kBfloat16, ReduceOp::kPreMulSum).generator, "halving_doubling");
+  EXPECT_THAT(chosen(DataType::kBfloat16, ReduceOp::kPreMulSum).why, HasSubstr("round differently"));
+  snapshot = snapshot_of(65);
+  snapshot.overrides = parse_overrides("two_shot", std::nullopt).value();
+  EXPECT_EQ(chosen(DataType::kFloat32, ReduceOp::kSum).generator, "two_shot");
+  EXPECT_EQ(chosen(DataType::kFloat32, ReduceOp::kPreMulSum).generator, "halving_doubling");
+}
+
 TEST(Select, RefusesWhatCannotBePlanned) {
   Snapshot snapshot = snapshot_of(4);
   EXPECT_THAT(select({.collective = Collective::kBroadcast}, snapshot).status().text(), HasSubstr("Broadcast"));

@@ -16,6 +16,12 @@ size_t smallest(const Nodes& nodes) {
       ->size();
 }
 
+uint32_t largest(const Nodes& nodes) {
+  size_t most = 2;
+  for (const auto& node : nodes) most = std::max(most, node.size());
+  return static_cast<uint32_t>(most);
+}
+
 // One rank's view of the nodes, and the parts that both variants share.
 class View {
  public:
@@ -91,6 +97,7 @@ class View {
 Shape hierarchy_shape(const Parameters& parameters) {
   const Nodes nodes = parameters.topology.members();
   Shape shape;
+  shape.max_sources = largest(nodes);
   shape.max_chunks = static_cast<uint32_t>(nodes.size());
   shape.chunks = static_cast<uint32_t>(smallest(nodes)) * shape.max_chunks;
   const bool sums = nodes.size() > 1 && static_cast<size_t>(parameters.nranks()) > nodes.size();
@@ -122,6 +129,7 @@ Schedule hierarchy_schedule(const Parameters& parameters, int rank) {
 
 Shape hierarchy_leaders_shape(const Parameters& parameters) {
   Shape shape;
+  shape.max_sources = largest(parameters.topology.members());
   const bool sums = parameters.nranks() > 2 && parameters.topology.nodes() > 1;
   shape.scratch_chunks = sums ? 1 : 0;
   shape.max_slices = parameters.queue_depth;
