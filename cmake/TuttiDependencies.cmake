@@ -6,7 +6,6 @@ find_package(fmt REQUIRED)  # fmt::fmt-header-only
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 find_package(nlohmann_json REQUIRED)
 find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
-find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)  # nlohmann-json3-dev; algorithms/json.cpp
 if(TUTTI_BUILD_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
