@@ -108,8 +108,10 @@ class Nursery {
       poll(fds.data(), fds.size(), 50);
       if (const Status over = limits.check("waiting for neighbours in the control tree"); !over.ok())
         return error(over.code(), "{}; missing: rank {}", over.text(), fmt::join(missing_, ", "));
-      TUTTI_ASSIGN_OR_RETURN(net::Fd fd, net::accept_connection(listener));
-      if (fd.valid()) guests_.push_back(std::make_unique<Guest>(std::move(fd), secret_));
+      // An error (no descriptor left, say) may pass: the deadline is the limit.
+      Result<net::Fd> fd = net::accept_connection(listener);
+      if (fd.ok() && fd->valid() && guests_.size() < kMostGuests)
+        guests_.push_back(std::make_unique<Guest>(*std::move(fd), secret_));
       for (auto& guest : guests_) advance(*guest, links);
       std::erase_if(guests_, [](const auto& guest) { return !guest->fd.valid(); });
     }
@@ -123,13 +125,18 @@ class Nursery {
     net::Fd fd;
     net::Handshake handshake;
     short events = POLLIN;
+    Clock::time_point since = Clock::now();
   };
+  // Strangers are not kept for longer than this, nor more of them than these.
+  static constexpr auto kPatience = std::chrono::seconds(10);
+  static constexpr size_t kMostGuests = 256;
 
   void advance(Guest& guest, std::vector<Link>* links) {
     const Result<net::Handshake::State> state = guest.handshake.advance(guest.fd.get());
     if (!state.ok()) return guest.fd.reset();
     if (*state != net::Handshake::State::kDone) {
       guest.events = *state == net::Handshake::State::kWantWrite ? POLLOUT : POLLIN;
+      if (Clock::now() - guest.since > kPatience) guest.fd.reset();
       return;
     }
     const Result<CheckIn> came = decode_check_in(guest.handshake.peer_hello());

@@ -116,6 +116,8 @@ class Root {
     }
     poll(fds.data(), fds.size(), guests_.empty() ? 1000 : 100);
     for (auto& [rank, link] : members_) link.receive();
+    // A rank that has gone away again has not come: it may come anew, and is missing until then.
+    std::erase_if(members_, [](const auto& member) { return !member.second.open(); });
   }
 
   void accept_all() {

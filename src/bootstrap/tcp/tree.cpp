@@ -45,7 +45,8 @@ Tree::Tree(int rank, int nranks, const net::Secret& secret, std::vector<Link> li
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       links_(std::move(links)),
       children_(links_.size() - (rank > 0 ? 1 : 0)),
-      left_(static_cast<size_t>(nranks)) {
+      left_(static_cast<size_t>(nranks)),
+      reported_(links_.size()) {
   for (const Link& link : links_) {
     epoll_event event{};
     event.events = EPOLLIN;
@@ -58,7 +59,12 @@ void Tree::pump() {
     if (!link.open()) continue;
     link.flush();
     for (const Link::Message& message : link.receive()) handle(link, message);
-    if (!link.open()) lost(link.rank());
+  }
+  // Links also close while something is sent (a neighbour that takes nothing any more), hence the second look.
+  for (size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].open() || reported_[i]) continue;
+    reported_[i] = true;
+    lost(links_[i].rank());
   }
 }
 

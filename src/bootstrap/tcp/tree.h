@@ -57,6 +57,7 @@ class Tree final : public Bootstrap {
   std::vector<Bytes> result_;    // complete when not empty
   std::vector<Notice> notices_;  // for the next receive()
   std::vector<bool> left_;       // by rank
+  std::vector<bool> reported_;   // by link: its loss has been told
   int lost_ = -1;                // the first neighbour that is gone
 };
 
