@@ -78,8 +78,9 @@ int64_t peak_resident_memory() {
 }
 
 int64_t buffer_limit(int64_t wanted, int64_t available, int64_t ranks_here) {
-  constexpr int64_t kOwnNeeds = 64 << 20;
-  const int64_t share = (available - available / 20) / ranks_here - kOwnNeeds;
+  constexpr int64_t kOwnNeeds = 64 << 20;  // expected values are made blockwise; small runs need far less
+  const int64_t part = (available - available / 20) / ranks_here;
+  const int64_t share = part - std::min(kOwnNeeds, part / 2);
   return std::max<int64_t>(1, std::min(wanted, share / 2));
 }
 
