@@ -9,5 +9,7 @@ if(NOT TUTTI_SANITIZE)
   find_program(TUTTI_BASH bash REQUIRED)
   add_test(NAME consumers COMMAND ${TUTTI_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/consumers.sh ${CMAKE_CXX_COMPILER}
     ${PROJECT_SOURCE_DIR} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY} ${CMAKE_CURRENT_BINARY_DIR}/consumers)
-  set_tests_properties(consumers PROPERTIES LABELS process TIMEOUT 120)
+  add_test(NAME install COMMAND ${TUTTI_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/install.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR}
+    ${CMAKE_CXX_COMPILER} ${CMAKE_CURRENT_BINARY_DIR}/install)
+  set_tests_properties(consumers install PROPERTIES LABELS process TIMEOUT 120)
 endif()
