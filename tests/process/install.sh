@@ -24,5 +24,5 @@ PKG_CONFIG_PATH=$(dirname "$(find moved -name tutti.pc)")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
 "$cxx" consumer/main.cpp $(pkg-config --cflags --libs tutti) -o by_pkg_config
-LD_LIBRARY_PATH=$(dirname "$(find moved -name libtutti.so.0)") ./by_pkg_config
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir tutti) ./by_pkg_config
 echo "find_package and pkg-config both lead to the installed library"
