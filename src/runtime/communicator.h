@@ -148,6 +148,7 @@ class Communicator final : private QueueSource {
   std::byte* scratch(uint32_t flight, size_t bytes);
   void inspect();  // look_after with the claim
   void check_transports();
+  bool explanation_is_over();
   void apply_later_error();
   void check_deadline(Operation& op);
   bool find_foreign_message(Operation& op);

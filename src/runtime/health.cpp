@@ -145,6 +145,14 @@ void Communicator::inspect() {
   if (broken()) end_all(error_status());
 }
 
+// Both the claim's holder and the progress thread look.
+bool Communicator::explanation_is_over() {
+  const std::lock_guard lock(health_mutex_);
+  const auto now = Clock::now();
+  if (!first_failure_.has_value()) first_failure_ = now;
+  return now - *first_failure_ >= kExplanation;
+}
+
 void Communicator::check_transports() {
   Clock::time_point left;
   for (const auto& transport : transports_) {
@@ -152,9 +160,7 @@ void Communicator::check_transports() {
     for (const transport::Failure& failure : transport->failures()) {
       if (failure.peer >= 0 && has_left(failure.peer, &left)) continue;
       // The control network usually knows more (died, aborted, left): give it a moment.
-      const auto now = Clock::now();
-      if (!first_failure_.has_value()) first_failure_ = now;
-      if (now - *first_failure_ < kExplanation) return;
+      if (!explanation_is_over()) return;
       fail(failure.status, Tell::kEverybody);
       return;
     }
