@@ -38,7 +38,11 @@ function(tutti_test name)
   if(sanitize IN_LIST arg_LABELS)
     add_dependencies(tutti_sanitize_tests ${name})
   endif()
-  string(REPLACE ";" "\\;" labels "${arg_LABELS}")
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}")
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. TEST_LIST ${name}_tests DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  # gtest_discover_tests cannot pass a list on; several labels need a file that runs after the discovery.
+  set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+  file(WRITE ${labels_file}
+    "foreach(test IN LISTS ${name}_tests)\n  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${arg_LABELS}\")\nendforeach()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
 endfunction()
