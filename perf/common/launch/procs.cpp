@@ -121,6 +121,8 @@ class Parent {
       // Wrong results are the run's result, which all ranks share and rank 0 has printed; nothing else to say.
       if (code != kExitWrongResults)
         std::fprintf(stderr, "rank %zu (pid %d) %s\n", rank, static_cast<int>(child.pid), how_it_ended(status).c_str());
+      // A rank that was killed is the cause of what the others end with, whoever is found first.
+      if (WIFSIGNALED(status) && code_ != 0 && code_ < 128) code_ = code;
       if (code_ == 0) {
         code_ = code;
         grace_ends_ = Clock::now() + std::chrono::seconds(2);
