@@ -25,8 +25,14 @@ struct Slicing {
   size_t slot_elements = 1;  // elements that fit into a slot
 
   // Elements that one slice of a step of `chunks` chunks takes from each of them.
-  size_t slice_of(uint32_t chunks) const { return std::max<size_t>(1, slot_elements / chunks); }
-  size_t slices_of(uint32_t chunks) const { return (piece + slice_of(chunks) - 1) / slice_of(chunks); }
+  // (Most steps have one chunk: small calls are spared the divisions.)
+  size_t slice_of(uint32_t chunks) const {
+    return chunks == 1 ? slot_elements : std::max<size_t>(1, slot_elements / chunks);
+  }
+  size_t slices_of(uint32_t chunks) const {
+    const size_t slice = slice_of(chunks);
+    return piece <= slice ? 1 : (piece + slice - 1) / slice;
+  }
 
   // Elements of chunk `index` (within its block) that slice `slice` of a step of `chunks` chunks moves in loop `loop`.
   Range range(uint32_t index, uint32_t chunks, size_t loop, size_t slice) const {

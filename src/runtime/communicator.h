@@ -82,7 +82,7 @@ class Communicator final : private QueueSource {
   bool run_now(const Call& call, Status* status);
   // Puts `call` in the order of operations; the ticket tells when it has ended, and how. stream_ticket: the place in
   // the call's stream (Stream::issue) that it waits for.
-  Result<std::shared_ptr<Ticket>> issue(const Call& call, uint64_t stream_ticket);
+  std::shared_ptr<Ticket> issue(const Call& call, uint64_t stream_ticket);
   // True while operations are issued and not ended.
   bool busy() const { return unfinished_.load(std::memory_order_acquire) != 0; }
   // Runs whatever can run now. Returns true when anything moved, false also when another thread is at it.
@@ -113,8 +113,9 @@ class Communicator final : private QueueSource {
   bootstrap::Bootstrap* control() { return bootstrap_.get(); }
   const std::vector<std::unique_ptr<transport::Transport>>& transports() const { return transports_; }
 
-  // Frees connections and memory; no operation may run. Says good-bye to the others when `orderly`.
-  void abort_begin(const std::string& why);
+  // Ends every wait on this communicator, also that of its initialisation, and tells the other ranks. Any thread.
+  void abort_begin();
+  // Frees connections and memory; no thread may be inside. Says good-bye to the others when `orderly`.
   void release(bool orderly);
 
   // Threads inside calls on this communicator, so that abort can wait for them to leave.

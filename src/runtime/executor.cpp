@@ -69,10 +69,13 @@ bool Executor::advance_lane(Operation& op, uint32_t lane_index, Disagreement* fo
   for (;;) {
     const Step& step = lane.steps[cursor.step];
     if (step.dependences != 0 && !dependences_met(op, lane, step, cursor)) return moved;
-    if (step.sources != 0 && elements_of(slicing, step, cursor) != 0) {
-      if (!peers_ready(op, lane_index, step, found)) return moved;
-      fire(op, lane_index, step, cursor);
-      moved = true;
+    if (step.sources != 0) {
+      const size_t elements = elements_of(slicing, step, cursor);
+      if (elements != 0) {
+        if (!peers_ready(op, lane_index, step, found)) return moved;
+        fire(op, lane_index, step, cursor, elements);
+        moved = true;
+      }
     }
     if (!next(slicing, lane, cursor)) {
       op.lanes_done |= uint64_t{1} << lane_index;
@@ -131,19 +134,18 @@ bool Executor::peers_ready(Operation& op, uint32_t lane_index, const Step& step,
   return true;
 }
 
-std::byte* Executor::local(const Operation& op, const Operand& operand, uint32_t offset_in_run, const Range& range,
-                           const LaneCursor& cursor) const {
+std::byte* Executor::local(const Operation& op, const Operand& operand, const Place& place) const {
   const Slicing& slicing = op.call->slicing;
   const algorithms::PlanHeader& header = op.call->bound->plan.header;
-  const uint32_t index = operand.index + offset_in_run;
+  const uint32_t index = operand.index + place.offset_in_run;
   if (operand.role == Role::kScratch) {
-    // `range` says where in a block the data belongs; within a chunk that is the same place for every chunk.
-    const size_t in_chunk = range.begin % slicing.chunk;
     const size_t size = header.scratch_per_loop ? slicing.piece : slicing.chunk;
-    const size_t offset = header.scratch_per_loop ? in_chunk - cursor.loop * slicing.piece : in_chunk;
+    const size_t offset = place.in_chunk - (header.scratch_per_loop ? place.loop * slicing.piece : 0);
     return op.scratch + (index * size + offset) * slicing.element_bytes;
   }
-  const size_t element = index / header.chunks * slicing.count + range.begin;
+  // The first block, which is all that an AllReduce has, without a division.
+  const size_t block = index < header.chunks ? 0 : index / header.chunks;
+  const size_t element = block * slicing.count + place.in_block;
   std::byte* base = operand.role == Role::kInput ? const_cast<std::byte*>(op.input) : op.output;
   return base + element * slicing.element_bytes;
 }
@@ -169,13 +171,13 @@ void Executor::compute(const Operation& op, const Step& step, uint64_t scaled, s
   call.reduce(reduce);
 }
 
-void Executor::fire(Operation& op, uint32_t lane_index, const Step& step, const LaneCursor& cursor) {
+void Executor::fire(Operation& op, uint32_t lane_index, const Step& step, const LaneCursor& cursor, size_t elements) {
   const Slicing& slicing = op.call->slicing;
   const Operand* operands = op.call->bound->plan.lanes[lane_index].operands.data() + step.first_source;
   BoundOperand* bound = op.call->bound->queues[op.flight][lane_index].data() + step.first_source;
   const uint32_t all = uint32_t{step.sources} + step.destinations;
 
-  const auto bytes = static_cast<uint32_t>(elements_of(slicing, step, cursor) * slicing.element_bytes);
+  const auto bytes = static_cast<uint32_t>(elements * slicing.element_bytes);
   uint64_t scaled = 0;
   if (op.call->op == ReduceOp::kPreMulSum) {
     for (uint32_t i = 0; i < step.sources; ++i)
@@ -185,14 +187,15 @@ void Executor::fire(Operation& op, uint32_t lane_index, const Step& step, const 
   for (uint32_t chunk = 0; chunk < step.chunks; ++chunk) {
     const Range range = slicing.range(step.first_chunk + chunk, step.chunks, cursor.loop, cursor.slice);
     if (range.size == 0) continue;
+    const Place place{chunk, cursor.loop, range.begin, range.begin - (step.first_chunk + chunk) * slicing.chunk};
     for (uint32_t i = 0; i < step.sources; ++i) {
       sources_[i] = operands[i].role == Role::kPeer ? transport::payload_of(bound[i].recv->peek()) + done
-                                                    : local(op, operands[i], chunk, range, cursor);
+                                                    : local(op, operands[i], place);
     }
     for (uint32_t i = step.sources; i < all; ++i) {
       destinations_[i - step.sources] = operands[i].role == Role::kPeer
                                             ? transport::payload_of(bound[i].send->slot(), bytes) + done
-                                            : local(op, operands[i], chunk, range, cursor);
+                                            : local(op, operands[i], place);
     }
     compute(op, step, scaled, range.size);
     done += range.size * slicing.element_bytes;

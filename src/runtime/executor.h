@@ -44,9 +44,17 @@ class Executor {
   bool dependences_met(const Operation& op, const algorithms::Lane& lane, const algorithms::Step& step,
                        const LaneCursor& cursor) const;
   bool peers_ready(Operation& op, uint32_t lane_index, const algorithms::Step& step, Disagreement* found);
-  void fire(Operation& op, uint32_t lane_index, const algorithms::Step& step, const LaneCursor& cursor);
-  std::byte* local(const Operation& op, const algorithms::Operand& operand, uint32_t offset_in_run,
-                   const algorithms::Range& range, const LaneCursor& cursor) const;
+  // `elements`: what the slice moves, over all chunks of the run; not 0.
+  void fire(Operation& op, uint32_t lane_index, const algorithms::Step& step, const LaneCursor& cursor,
+            size_t elements);
+  // Where the elements of one chunk lie that a slice works on.
+  struct Place {
+    uint32_t offset_in_run = 0;  // of the chunk
+    size_t loop = 0;
+    size_t in_block = 0;  // elements before it in its block
+    size_t in_chunk = 0;  // elements before it in its chunk
+  };
+  std::byte* local(const Operation& op, const algorithms::Operand& operand, const Place& place) const;
   void compute(const Operation& op, const algorithms::Step& step, uint64_t scaled, size_t elements);
 
   QueueSource& queues_;

@@ -84,14 +84,13 @@ Status run_calls(const std::vector<GroupedCall>& calls) {
   bool in_progress = false;
   for (const GroupedCall& grouped : calls) {
     Stream* const stream = grouped.call.stream.get();
-    Result<std::shared_ptr<Ticket>> ticket =
+    std::shared_ptr<Ticket> ticket =
         grouped.communicator->issue(grouped.call, stream == nullptr ? 0 : places.at(stream));
-    if (!ticket.ok()) return ticket.status();
     if (grouped.call.stream != nullptr || !grouped.communicator->options().blocking) {
       hand_over(grouped.communicator);
       in_progress |= !grouped.communicator->options().blocking;
     } else {
-      waiting.push_back({grouped.communicator, *ticket});
+      waiting.push_back({grouped.communicator, std::move(ticket)});
     }
   }
   const Status status = wait_for_tickets(waiting);
@@ -149,11 +148,9 @@ Status submit(Communicator* communicator, const Call& call) {
   if (call.count == 0) return {};
   Status status;
   if (call.stream == nullptr && communicator->run_now(call, &status)) return status;
-  Result<std::shared_ptr<Ticket>> ticket =
-      communicator->issue(call, call.stream == nullptr ? 0 : call.stream->issue(1));
-  if (!ticket.ok()) return ticket.status();
+  std::shared_ptr<Ticket> ticket = communicator->issue(call, call.stream == nullptr ? 0 : call.stream->issue(1));
   if (call.stream == nullptr && communicator->options().blocking)
-    return wait_for_tickets({{communicator, *std::move(ticket)}});
+    return wait_for_tickets({{communicator, std::move(ticket)}});
   hand_over(communicator);
   return communicator->options().blocking ? Status() : Status(Code::kInProgress, "the operation is running");
 }

@@ -24,20 +24,22 @@ Status Communicator::error_status() const {
 }
 
 void Communicator::fail(const Status& status, Tell tell) {
+  Status cause;
   {
     const std::lock_guard lock(health_mutex_);
     if (!error_.ok()) return;
     // A disagreement is the cause of what follows from it (aborts, connections that close).
     error_ = later_error_.ok() ? status : later_error_;
+    cause = error_;
   }
-  log_warn("rank {}: {}", rank_, status.text());
-  set_last_error(status);
+  log_warn("rank {}: {}", rank_, cause.text());
+  set_last_error(cause);
   broken_.store(true, std::memory_order_release);
   if (tell == Tell::kEverybody && bootstrap_ != nullptr) {
     Notice notice;
     notice.kind = Notice::Kind::kFailed;
     notice.rank = rank_;
-    notice.text = status.text();
+    notice.text = cause.text();
     bootstrap_->send(notice);
   }
   waiter_.wake();
@@ -99,9 +101,7 @@ void Communicator::serve_control() {
              Tell::kNobody);
         break;
       case Notice::Kind::kAborted:
-        fail(error(Code::kRemoteError, "{} aborted the communicator{}{}", name_of_rank(notice.rank),
-                   notice.text.empty() ? "" : ": ", notice.text),
-             Tell::kNobody);
+        fail(error(Code::kRemoteError, "{} aborted the communicator", name_of_rank(notice.rank)), Tell::kNobody);
         break;
       case Notice::Kind::kDisagreement:
         fail_from(notice.mine.sequence, disagreement_status(notice.rank, notice.mine, notice.other, notice.theirs));
@@ -215,13 +215,14 @@ bool Communicator::find_foreign_message(Operation& op) {
   return false;
 }
 
-void Communicator::abort_begin(const std::string& why) {
+void Communicator::abort_begin() {
   stop_.store(true, std::memory_order_release);
+  // Until it is initialised the communicator belongs to the thread that does that, and which ends now.
+  while (initialising()) Waiter::nap();
   if (bootstrap_ != nullptr && !broken()) {
     Notice notice;
     notice.kind = Notice::Kind::kAborted;
     notice.rank = rank_;
-    notice.text = why;
     bootstrap_->send(notice);
   }
   fail(Status(Code::kInvalidUsage, "the communicator was aborted by this process"), Tell::kNobody);

@@ -58,16 +58,37 @@ void bury(std::unique_ptr<Communicator> communicator, bool orderly) {
   graveyard().bury(std::move(communicator));
 }
 
-// Initialises `communicator` by `join`; on failure the handle dies and *out becomes null.
-Status initialise(Communicator* communicator, Communicator** out, const std::function<Status()>& join) {
-  const Status status = join();
-  communicator->finish_initialising(status);
+// The same, if the handle is still alive: another thread may have aborted the communicator.
+void bury_if_alive(Communicator* communicator) {
+  if (std::unique_ptr<Communicator> owned = registry_remove(communicator)) bury(std::move(owned), false);
+}
+
+// Ends the initialisation of `communicator`, whichever way it went.
+void initialised(Communicator* communicator, const Status& status) {
   if (communicator->nranks() > 1) progress_add(communicator);
-  if (!status.ok() && communicator->options().blocking) {
-    bury(registry_remove(communicator), false);
-    *out = nullptr;
-  }
+  communicator->finish_initialising(status);
+}
+
+// Initialises `communicator` by `join`. The hold on it keeps an abort by another thread from freeing it meanwhile.
+Status initialise(Communicator* communicator, const std::function<Status()>& join) {
+  const Use use(communicator);
+  if (!use) return dead_handle(communicator);
+  const Status status = join();
+  initialised(communicator, status);
   return status;
+}
+
+// Carries out what was issued, unless it cannot be any more.
+void run_to_the_end(Communicator& communicator) {
+  uint32_t round = 0;
+  while (communicator.busy() && !communicator.broken()) {
+    if (communicator.progress()) {
+      round = 0;
+    } else if (communicator.waiter().pause(&round)) {
+      communicator.look_after();
+      if (communicator.waiter().sleepy(round)) Waiter::nap();
+    }
+  }
 }
 
 }  // namespace
@@ -87,22 +108,22 @@ Status comm_init_rank(Communicator** out, int nranks, const std::array<char, 128
   const auto join = [communicator, id, deadline] { return join_by_id(*communicator, id, deadline); };
   if (in_group()) {
     group_add_init(join, [communicator, out](bool all_good) {
-      communicator->finish_initialising(Status());
-      if (communicator->nranks() > 1) progress_add(communicator);
+      initialised(communicator, Status());
       if (all_good) return;
-      bury(registry_remove(communicator), false);
+      bury_if_alive(communicator);
       *out = nullptr;
     });
     return {};
   }
-  if (options.blocking) return initialise(communicator, out, join);
-  std::thread([communicator, join] {
-    const Use use(communicator);
-    if (!use) return;
-    Communicator* ignored = nullptr;
-    const Status status = initialise(communicator, &ignored, join);
-    set_last_error(status);
-  }).detach();
+  if (options.blocking) {
+    const Status status = initialise(communicator, join);
+    if (!status.ok()) {
+      bury_if_alive(communicator);
+      *out = nullptr;
+    }
+    return status;
+  }
+  std::thread([communicator, join] { set_last_error(initialise(communicator, join)); }).detach();
   return Status(Code::kInProgress, "the communicator is initialising");
 }
 
@@ -117,11 +138,10 @@ Status comm_init_all(Communicator** out, int n, const int* devices) {
   const Status status = join_in_this_process(made, Clock::now() + process_config()->init_timeout);
   for (int i = 0; i < n; ++i) {
     Communicator* communicator = made[static_cast<size_t>(i)];
-    communicator->finish_initialising(Status());
-    if (n > 1) progress_add(communicator);
+    initialised(communicator, Status());
     out[i] = communicator;
     if (status.ok()) continue;
-    bury(registry_remove(communicator), false);
+    bury_if_alive(communicator);
     out[i] = nullptr;
   }
   return status;
@@ -137,14 +157,7 @@ Status comm_finalize(Communicator* communicator) {
   TUTTI_RETURN_IF_ERROR(use->usable());
   use->set_finalized();
   if (!use->options().blocking) return use->busy() ? Status(Code::kInProgress, "operations are unfinished") : Status();
-  uint32_t round = 0;
-  while (use->busy()) {
-    if (use->progress()) {
-      round = 0;
-    } else if (use->waiter().pause(&round)) {
-      use->look_after();
-    }
-  }
+  run_to_the_end(*use.get());
   return use->broken() ? use->error_status() : Status();
 }
 
@@ -153,13 +166,7 @@ Status comm_destroy(Communicator* communicator) {
     const Use use(communicator);
     if (!use) return dead_handle(communicator);
     while (use->initialising()) Waiter::nap();
-    // What was issued is still carried out, unless it cannot be any more.
-    while (use->busy() && !use->broken()) {
-      if (!use->progress()) {
-        use->look_after();
-        Waiter::nap();
-      }
-    }
+    run_to_the_end(*use.get());
   }
   std::unique_ptr<Communicator> owned = registry_remove(communicator);
   if (owned == nullptr) return dead_handle(communicator);
@@ -171,7 +178,7 @@ Status comm_abort(Communicator* communicator) {
   {
     const Use use(communicator);
     if (!use) return dead_handle(communicator);
-    use->abort_begin("");
+    use->abort_begin();
   }
   std::unique_ptr<Communicator> owned = registry_remove(communicator);
   if (owned == nullptr) return dead_handle(communicator);
