@@ -1,5 +1,6 @@
 // How a rank gets its place in the tree: check in at the rendezvous, connect to the parent, take in the children.
 #include <poll.h>
+#include <sodium.h>
 
 #include <algorithm>
 #include <memory>
@@ -8,10 +9,9 @@
 #include "base/log.h"
 #include "base/net/interfaces.h"
 #include "base/net/socket.h"
+#include "bootstrap/tcp/door.h"
 #include "bootstrap/tcp/rendezvous.h"
 #include "bootstrap/tcp/tree.h"
-
-#include <sodium.h>
 
 namespace tutti::bootstrap {
 
@@ -93,64 +93,30 @@ Result<Answer> wait_for_answer(Link& link, const Limits& limits) {
   }
 }
 
-// Accepts connections until every child of `rank` has proved itself. Strangers are dropped.
-class Nursery {
- public:
-  Nursery(int rank, int nranks, const net::Secret& secret) : secret_(secret) {
-    for (int child = rank * kFanout + 1; child <= rank * kFanout + kFanout && child < nranks; ++child)
-      missing_.push_back(child);
+// Waits at `listener` until every child of `rank` in the tree has come.
+Status take_in_children(net::Fd listener, int rank, int nranks, const net::Secret& secret, const Limits& limits,
+                        std::vector<Link>* links) {
+  std::vector<int> missing;
+  for (int child = rank * kFanout + 1; child <= rank * kFanout + kFanout && child < nranks; ++child)
+    missing.push_back(child);
+  Door door(std::move(listener), secret, kTreePurpose);
+  while (!missing.empty()) {
+    std::vector<pollfd> fds;
+    door.add_to(&fds);
+    poll(fds.data(), fds.size(), 50);
+    if (const Status over = limits.check("waiting for neighbours in the control tree"); !over.ok())
+      return error(over.code(), "{}; missing: rank {}", over.text(), fmt::join(missing, ", "));
+    door.serve([&](net::Fd socket, const Bytes& hello) {
+      const Result<CheckIn> came = decode_check_in(hello);
+      const auto child = came.ok() ? std::find(missing.begin(), missing.end(), came->rank) : missing.end();
+      if (child == missing.end()) return;
+      missing.erase(child);
+      net::set_no_delay(socket.get());
+      links->emplace_back(came->rank, std::move(socket));
+    });
   }
-
-  Status take_in(int listener, const Limits& limits, std::vector<Link>* links) {
-    while (!missing_.empty()) {
-      std::vector<pollfd> fds{{listener, POLLIN, 0}};
-      for (const auto& guest : guests_) fds.push_back({guest->fd.get(), guest->events, 0});
-      poll(fds.data(), fds.size(), 50);
-      if (const Status over = limits.check("waiting for neighbours in the control tree"); !over.ok())
-        return error(over.code(), "{}; missing: rank {}", over.text(), fmt::join(missing_, ", "));
-      // An error (no descriptor left, say) may pass: the deadline is the limit.
-      Result<net::Fd> fd = net::accept_connection(listener);
-      if (fd.ok() && fd->valid() && guests_.size() < kMostGuests)
-        guests_.push_back(std::make_unique<Guest>(*std::move(fd), secret_));
-      for (auto& guest : guests_) advance(*guest, links);
-      std::erase_if(guests_, [](const auto& guest) { return !guest->fd.valid(); });
-    }
-    return {};
-  }
-
- private:
-  struct Guest {
-    Guest(net::Fd socket, const net::Secret& secret)
-        : fd(std::move(socket)), handshake(net::Handshake::Side::kAcceptor, secret, kTreePurpose, {}) {}
-    net::Fd fd;
-    net::Handshake handshake;
-    short events = POLLIN;
-    Clock::time_point since = Clock::now();
-  };
-  // Strangers are not kept for longer than this, nor more of them than these.
-  static constexpr auto kPatience = std::chrono::seconds(10);
-  static constexpr size_t kMostGuests = 256;
-
-  void advance(Guest& guest, std::vector<Link>* links) {
-    const Result<net::Handshake::State> state = guest.handshake.advance(guest.fd.get());
-    if (!state.ok()) return guest.fd.reset();
-    if (*state != net::Handshake::State::kDone) {
-      guest.events = *state == net::Handshake::State::kWantWrite ? POLLOUT : POLLIN;
-      if (Clock::now() - guest.since > kPatience) guest.fd.reset();
-      return;
-    }
-    const Result<CheckIn> came = decode_check_in(guest.handshake.peer_hello());
-    const auto child = came.ok() ? std::find(missing_.begin(), missing_.end(), came->rank) : missing_.end();
-    if (child == missing_.end()) return guest.fd.reset();
-    missing_.erase(child);
-    net::set_no_delay(guest.fd.get());
-    links->emplace_back(came->rank, std::move(guest.fd));
-  }
-
-  const net::Secret secret_;
-  std::vector<int> missing_;
-  std::vector<std::unique_ptr<Guest>> guests_;
-};
+  return {};
+}
 
 }  // namespace
 
@@ -176,7 +142,7 @@ Result<std::unique_ptr<Bootstrap>> join_tcp(const UniqueId& id, int rank, int nr
     start_root(std::move(root), id.secret, config.init_timeout);
   }
   TUTTI_ASSIGN_OR_RETURN(const net::SocketAddress address, own_address(config, id.address));
-  TUTTI_ASSIGN_OR_RETURN(const net::Fd listener, net::listen_tcp(address));
+  TUTTI_ASSIGN_OR_RETURN(net::Fd listener, net::listen_tcp(address));
   CheckIn me{rank, nranks, {}};
   TUTTI_ASSIGN_OR_RETURN(me.address, net::local_address(listener.get()));
 
@@ -194,8 +160,7 @@ Result<std::unique_ptr<Bootstrap>> join_tcp(const UniqueId& id, int rank, int nr
                            connect_and_prove(answer.parent, id.secret, kTreePurpose, encode(me), patient));
     links.emplace_back(parent_of(rank), std::move(parent));
   }
-  Nursery nursery(rank, nranks, id.secret);
-  TUTTI_RETURN_IF_ERROR(nursery.take_in(listener.get(), patient, &links));
+  TUTTI_RETURN_IF_ERROR(take_in_children(std::move(listener), rank, nranks, id.secret, patient, &links));
   return std::unique_ptr<Bootstrap>(std::make_unique<Tree>(rank, nranks, id.secret, std::move(links)));
 }
 

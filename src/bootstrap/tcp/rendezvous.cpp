@@ -6,10 +6,12 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "base/log.h"
 #include "base/net/socket.h"
+#include "bootstrap/tcp/door.h"
 #include "bootstrap/tcp/link.h"
 
 namespace tutti::bootstrap {
@@ -76,74 +78,38 @@ std::string ranges(const std::vector<int>& ranks) {
 class Root {
  public:
   Root(net::Fd listener, const net::Secret& secret, std::chrono::seconds timeout)
-      : listener_(std::move(listener)),
-        secret_(secret),
+      : door_(std::in_place, std::move(listener), secret, kRendezvousPurpose),
         timeout_(timeout),
         deadline_(Clock::now() + std::chrono::hours(1)) {}
 
   void run() {
     while (!done_) {
       wait();
-      accept_all();
-      for (auto& guest : guests_) advance(*guest);
-      std::erase_if(guests_, [](const auto& guest) { return !guest->fd.valid(); });
+      door_->serve([this](net::Fd socket, const Bytes& hello) { check_in(std::move(socket), hello); });
       if (Clock::now() >= deadline_) give_up();
     }
     drain();
   }
 
  private:
-  // Somebody who has connected and not yet proved that he belongs here.
-  struct Guest {
-    Guest(net::Fd socket, const net::Secret& secret)
-        : fd(std::move(socket)), handshake(net::Handshake::Side::kAcceptor, secret, kRendezvousPurpose, {}) {}
-    net::Fd fd;
-    net::Handshake handshake;
-    short events = POLLIN;
-    Clock::time_point since = Clock::now();
-  };
-  // Strangers are not kept for longer than this, nor more of them than these.
-  static constexpr auto kPatience = std::chrono::seconds(10);
-  static constexpr size_t kMostGuests = 4096;
   // How long after a failure ranks may still come and be told.
   static constexpr auto kLateComers = std::chrono::seconds(60);
 
   void wait() {
-    std::vector<pollfd> fds{{listener_.get(), POLLIN, 0}};
-    for (const auto& guest : guests_) fds.push_back({guest->fd.get(), guest->events, 0});
+    std::vector<pollfd> fds;
+    door_->add_to(&fds);
     for (const auto& [rank, link] : members_) {
       if (link.open()) fds.push_back({link.fd(), POLLIN, 0});  // notices a rank that goes away again
     }
-    poll(fds.data(), fds.size(), guests_.empty() ? 1000 : 100);
+    poll(fds.data(), fds.size(), door_->occupied() ? 100 : 1000);
     for (auto& [rank, link] : members_) link.receive();
     // A rank that has gone away again has not come: it may come anew, and is missing until then.
     std::erase_if(members_, [](const auto& member) { return !member.second.open(); });
   }
 
-  void accept_all() {
-    for (;;) {
-      Result<net::Fd> fd = net::accept_connection(listener_.get());
-      if (!fd.ok() || !fd->valid()) return;
-      if (guests_.size() >= kMostGuests) continue;
-      guests_.push_back(std::make_unique<Guest>(*std::move(fd), secret_));
-    }
-  }
-
-  void advance(Guest& guest) {
-    const Result<net::Handshake::State> state = guest.handshake.advance(guest.fd.get());
-    if (!state.ok()) {
-      log_info(Subsystem::kBootstrap, "rendezvous: dropped a connection: {}", state.status().text());
-      guest.fd.reset();
-      return;
-    }
-    if (*state == net::Handshake::State::kDone) return check_in(guest);
-    guest.events = *state == net::Handshake::State::kWantWrite ? POLLOUT : POLLIN;
-    if (Clock::now() - guest.since > kPatience) guest.fd.reset();
-  }
-
-  void check_in(Guest& guest) {
-    const Result<CheckIn> came = decode_check_in(guest.handshake.peer_hello());
-    Link link(came.ok() ? came->rank : -1, std::move(guest.fd));
+  void check_in(net::Fd socket, const Bytes& hello) {
+    const Result<CheckIn> came = decode_check_in(hello);
+    Link link(came.ok() ? came->rank : -1, std::move(socket));
     if (!came.ok()) return refuse(link, came.status());
     if (!failure_.ok()) return turn_away(link);
     if (nranks_ == 0) {
@@ -207,8 +173,7 @@ class Root {
   // Closing a socket whose other side has sent something unread would destroy what we sent: wait until they have
   // closed.
   void drain() {
-    listener_.reset();
-    guests_.clear();
+    door_.reset();
     for (auto& [rank, link] : members_) leaving_.push_back(std::move(link));
     const auto until = Clock::now() + std::chrono::seconds(5);
     while (Clock::now() < until) {
@@ -224,12 +189,10 @@ class Root {
     }
   }
 
-  net::Fd listener_;
-  const net::Secret secret_;
+  std::optional<Door> door_;  // until everybody has been answered
   const std::chrono::seconds timeout_;
   Clock::time_point deadline_;
   int nranks_ = 0;  // 0: nobody has come
-  std::vector<std::unique_ptr<Guest>> guests_;
   std::map<int, Link> members_;
   std::map<int, net::SocketAddress> addresses_;
   std::vector<Link> leaving_;  // have been told why it failed
