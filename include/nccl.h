@@ -174,7 +174,7 @@ typedef enum {
 } ncclDataType_t;
 
 typedef enum {
-  ncclScalarDevice = 0,       /* the scalar is read when the operation runs */
+  ncclScalarDevice = 0,       /* the scalar is read by each call that uses the operator */
   ncclScalarHostImmediate = 1 /* the scalar is copied by the call */
 } ncclScalarResidence_t;
 

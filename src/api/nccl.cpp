@@ -253,8 +253,8 @@ TUTTI_EXPORT ncclResult_t pncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scala
       return error(Code::kInvalidArgument, "{} : residence {}; accepted are 0 (device) and 1 (host immediate)", name,
                    static_cast<int>(residence));
     int handle = 0;
-    TUTTI_RETURN_IF_ERROR(
-        runtime::red_op_create_premulsum(to_communicator(comm), scalar, static_cast<DataType>(datatype), &handle));
+    TUTTI_RETURN_IF_ERROR(runtime::red_op_create_premulsum(
+        to_communicator(comm), scalar, static_cast<DataType>(datatype), residence == ncclScalarDevice, &handle));
     *op = static_cast<ncclRedOp_t>(handle);
     return {};
   });

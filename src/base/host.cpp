@@ -4,8 +4,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
-#include <mutex>
 
 namespace tutti {
 
@@ -31,16 +31,25 @@ uint64_t host_identity(const std::optional<std::string>& override) {
   return stable_hash(hostname() + "/" + boot);
 }
 
-uint64_t process_identity() {
-  static std::mutex mutex;
-  static uint64_t identity = 0;
-  static pid_t owner = -1;
-  const std::lock_guard lock(mutex);
-  if (owner == getpid()) return identity;
-  owner = getpid();
-  if (getrandom(&identity, sizeof identity, 0) != sizeof identity)
-    identity = stable_hash(hostname() + std::to_string(owner)) ^ reinterpret_cast<uintptr_t>(&identity);
+namespace {
+
+uint64_t draw_identity() {
+  uint64_t identity = 0;
+  if (getrandom(&identity, sizeof identity, 0) == sizeof identity) return identity;
+  return stable_hash(hostname() + std::to_string(getpid())) ^ reinterpret_cast<uintptr_t>(&identity);
+}
+std::atomic<uint64_t>& identity_of_process() {
+  static std::atomic<uint64_t> identity{draw_identity()};
   return identity;
+}
+
+}  // namespace
+
+uint64_t process_identity() {
+  return identity_of_process().load(std::memory_order_relaxed);
+}
+void redraw_process_identity() {
+  identity_of_process().store(draw_identity(), std::memory_order_relaxed);
 }
 
 uint32_t usable_cores() {

@@ -11,8 +11,9 @@ namespace tutti {
 const std::string& hostname();
 // Equal for processes that share memory: hash of `override` (NCCL_HOSTID) if given, else of host name and boot id.
 uint64_t host_identity(const std::optional<std::string>& override);
-// Drawn at random at the first call; drawn anew in a forked child.
+// Drawn at random at the first call. redraw_process_identity: for the handler of a fork, in the child.
 uint64_t process_identity();
+void redraw_process_identity();
 // Processors that this process may run on.
 uint32_t usable_cores();
 // FNV-1a, 64 bits: for identities and hashes that must be equal on all ranks.

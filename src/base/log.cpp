@@ -148,6 +148,10 @@ void write(LogLevel at, std::string text) {
 
 }  // namespace log_internal
 
+std::mutex& log_mutex() {
+  return mutex;
+}
+
 void log_reset() {
   const std::lock_guard lock(mutex);
   read_environment();

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 namespace tutti {
@@ -43,6 +44,9 @@ inline bool log_enabled(LogLevel at, Subsystem subsystem) {
     return false;
   return log_internal::enabled_slow(at, subsystem);
 }
+
+// Guards the output. Nothing else is locked under it. For the handlers of a fork, which hold it across.
+std::mutex& log_mutex();
 
 // Reads the environment again (ncclResetDebugInit).
 void log_reset();

@@ -63,6 +63,9 @@ class Bootstrap {
   virtual int wait_descriptor() const = 0;      // readable when receive() has something to do
   // Tells all that this rank leaves in good order. Later losses of connections are no deaths.
   virtual void leave() = 0;
+  // In a forked child, which has a copy of every descriptor: closes the copies, and says nothing to anybody. Only from
+  // the handler of the fork, where no other thread exists.
+  virtual void abandon() = 0;
 };
 
 }  // namespace tutti::bootstrap

@@ -71,6 +71,9 @@ class Communicator final : private QueueSource {
   void set_finalized() { finalized_.store(true); }
   void set_initialising() { initialising_.store(true); }
   void finish_initialising(const Status& status);
+  // Named in an open group: its initialisation begins at the group's end.
+  void set_waits_for_group(bool waits) { waits_for_group_.store(waits, std::memory_order_release); }
+  bool waits_for_group() const { return waits_for_group_.load(std::memory_order_acquire); }
   bool initialising() const { return initialising_.load(std::memory_order_acquire); }
   const std::atomic<bool>* stop_flag() const { return &stop_; }
 
@@ -193,6 +196,7 @@ class Communicator final : private QueueSource {
   std::atomic<bool> inbox_full_{false};
 
   std::atomic<bool> initialising_{false};
+  std::atomic<bool> waits_for_group_{false};
   std::atomic<bool> stop_{false};
   std::atomic<bool> broken_{false};
   mutable std::mutex health_mutex_;

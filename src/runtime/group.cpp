@@ -1,6 +1,7 @@
 #include "runtime/group.h"
 
 #include <map>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -79,9 +80,10 @@ Status run_calls(const std::vector<GroupedCall>& calls) {
     TUTTI_RETURN_IF_ERROR(grouped.communicator->usable());
   }
   TUTTI_RETURN_IF_ERROR(check_modes(calls));
-  const std::map<Stream*, uint64_t> places = take_places(calls);
   std::vector<Waiting> waiting;
   bool in_progress = false;
+  std::unique_lock order(issue_order());
+  const std::map<Stream*, uint64_t> places = take_places(calls);
   for (const GroupedCall& grouped : calls) {
     Stream* const stream = grouped.call.stream.get();
     std::shared_ptr<Ticket> ticket =
@@ -93,12 +95,18 @@ Status run_calls(const std::vector<GroupedCall>& calls) {
       waiting.push_back({grouped.communicator, std::move(ticket)});
     }
   }
+  order.unlock();
   const Status status = wait_for_tickets(waiting);
   if (!status.ok()) return status;
   return in_progress ? Status(Code::kInProgress, "the group's operations are running") : Status();
 }
 
 }  // namespace
+
+std::mutex& issue_order() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
+}
 
 Status wait_for_tickets(const std::vector<Waiting>& waiting) {
   Status first;
@@ -148,7 +156,11 @@ Status submit(Communicator* communicator, const Call& call) {
   if (call.count == 0) return {};
   Status status;
   if (call.stream == nullptr && communicator->run_now(call, &status)) return status;
-  std::shared_ptr<Ticket> ticket = communicator->issue(call, call.stream == nullptr ? 0 : call.stream->issue(1));
+  std::shared_ptr<Ticket> ticket;
+  {
+    const std::lock_guard order(issue_order());
+    ticket = communicator->issue(call, call.stream == nullptr ? 0 : call.stream->issue(1));
+  }
   if (call.stream == nullptr && communicator->options().blocking)
     return wait_for_tickets({{communicator, std::move(ticket)}});
   hand_over(communicator);

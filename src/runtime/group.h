@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "runtime/communicator.h"
@@ -16,6 +17,10 @@ Status submit(Communicator* communicator, const Call& call);
 // Adds the initialisation of a communicator to the open group; `work` runs in a thread of its own at the outermost
 // end, `commit` afterwards on this thread if all of the group's initialisations succeeded.
 void group_add_init(std::function<Status()> work, std::function<void(bool all_good)> commit);
+
+// Held while calls take their places in communicators and streams: threads that share both must use one order, or the
+// head of the one would wait for the tail of the other.
+std::mutex& issue_order();
 
 // Drives the communicators of `waiting` on the calling thread until every ticket has ended; the first error.
 struct Waiting {

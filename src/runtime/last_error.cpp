@@ -19,6 +19,10 @@ LastError& last_error() {
 
 }  // namespace
 
+std::mutex& last_error_mutex() {
+  return last_error().mutex;
+}
+
 void set_last_error(const Status& status) {
   if (status.ok() || status.code() == Code::kInProgress) return;
   LastError& last = last_error();

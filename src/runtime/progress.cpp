@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -25,10 +26,14 @@ constexpr int kSleepMilliseconds = 1;
 
 class ProgressThread {
  public:
-  static ProgressThread& instance() {
-    static auto* thread = new ProgressThread;  // lives as long as the process
-    return *thread;
+  // Lives as long as the process; a forked child gets one of its own.
+  static std::atomic<ProgressThread*>& current() {
+    static std::atomic<ProgressThread*> thread{new ProgressThread};
+    return thread;
   }
+  static ProgressThread& instance() { return *current().load(std::memory_order_acquire); }
+  static void forget() { current().store(new ProgressThread, std::memory_order_release); }
+  std::mutex& mutex() { return mutex_; }
 
   void add(Communicator* communicator) {
     const std::lock_guard lock(mutex_);
@@ -149,6 +154,12 @@ void progress_add(Communicator* communicator) {
 }
 void progress_remove(Communicator* communicator) {
   ProgressThread::instance().remove(communicator);
+}
+std::mutex& progress_mutex() {
+  return ProgressThread::instance().mutex();
+}
+void progress_forget() {
+  ProgressThread::forget();
 }
 void progress_wake() {
   ProgressThread::instance().wake();

@@ -2,7 +2,7 @@
 // connections, and runs operations that nobody waits for.
 #pragma once
 
-#include <memory>
+#include <mutex>
 
 namespace tutti::runtime {
 
@@ -14,6 +14,10 @@ void progress_add(Communicator* communicator);
 void progress_remove(Communicator* communicator);
 // Makes the progress thread look at once. Any thread; one system call.
 void progress_wake();
+
+// For fork.h. progress_forget: in a forked child the thread is not there; the next communicator starts one.
+std::mutex& progress_mutex();
+void progress_forget();
 
 // Lets every communicator of the process that has unfinished operations move on, on the calling thread. Returns true
 // when anything moved.

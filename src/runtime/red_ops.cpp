@@ -8,12 +8,16 @@ namespace {
 constexpr int kFirstHandle = 5;  // ncclNumOps
 }
 
-int RedOps::create(DataType type, const void* scalar) {
+int RedOps::create(DataType type, const void* scalar, bool read_later) {
   Entry entry;
   entry.live = true;
   entry.type = type;
   entry.spec.op = ReduceOp::kPreMulSum;
-  std::memcpy(entry.spec.scalar, scalar, size_of(type));
+  if (read_later) {
+    entry.scalar = scalar;
+  } else {
+    std::memcpy(entry.spec.scalar, scalar, size_of(type));
+  }
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].live) continue;
@@ -34,6 +38,7 @@ Status RedOps::lookup(int handle, DataType type, ReduceSpec* out) const {
     return error(Code::kInvalidArgument, "reduction operator {} was made for {}, the operation is on {}", handle,
                  name_of(entry.type), name_of(type));
   *out = entry.spec;
+  if (entry.scalar != nullptr) std::memcpy(out->scalar, entry.scalar, size_of(type));
   return {};
 }
 

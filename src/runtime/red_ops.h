@@ -13,7 +13,8 @@ namespace tutti::runtime {
 class RedOps {
  public:
   // Returns a handle >= 5. Handles of destroyed operators are used again.
-  int create(DataType type, const void* scalar);
+  // read_later: the scalar is read at each lookup; else it is copied now.
+  int create(DataType type, const void* scalar, bool read_later);
   Status lookup(int handle, DataType type, ReduceSpec* out) const;
   Status destroy(int handle);
 
@@ -22,6 +23,7 @@ class RedOps {
     bool live = false;
     DataType type = DataType::kFloat32;
     ReduceSpec spec;
+    const void* scalar = nullptr;  // to be read at each lookup; null: spec has it
   };
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;

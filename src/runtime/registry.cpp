@@ -1,7 +1,7 @@
 #include "runtime/registry.h"
 
 #include <atomic>
-#include <shared_mutex>
+#include <mutex>
 #include <unordered_map>
 
 namespace tutti::runtime {
@@ -9,15 +9,18 @@ namespace tutti::runtime {
 namespace {
 
 struct Registry {
-  std::shared_mutex mutex;
+  std::mutex mutex;
   std::unordered_map<const void*, std::unique_ptr<Communicator>> live;
   std::atomic<uint64_t> generation{1};  // changes whenever a handle dies
 };
 
-// Never destroyed: other threads may still be inside calls when the process ends.
+// Never destroyed: other threads may still be inside calls when the process ends. Replaced in a forked child.
+std::atomic<Registry*>& current() {
+  static std::atomic<Registry*> instance{new Registry};
+  return instance;
+}
 Registry& registry() {
-  static auto* instance = new Registry;
-  return *instance;
+  return *current().load(std::memory_order_acquire);
 }
 
 // The handle that this thread found last, so that a loop of calls on one communicator takes no lock.
@@ -31,7 +34,7 @@ thread_local LastFound last_found;
 
 Communicator* registry_add(std::unique_ptr<Communicator> communicator) {
   Registry& r = registry();
-  const std::unique_lock lock(r.mutex);
+  const std::lock_guard lock(r.mutex);
   Communicator* handle = communicator.get();
   r.live.emplace(handle, std::move(communicator));
   return handle;
@@ -42,7 +45,7 @@ bool registry_contains(const void* handle) {
   if (last_found.handle == handle && handle != nullptr &&
       last_found.generation == r.generation.load(std::memory_order_acquire)) [[likely]]
     return true;
-  const std::shared_lock lock(r.mutex);
+  const std::lock_guard lock(r.mutex);
   if (!r.live.contains(handle)) return false;
   last_found = {handle, r.generation.load(std::memory_order_relaxed)};
   return true;
@@ -50,7 +53,7 @@ bool registry_contains(const void* handle) {
 
 std::unique_ptr<Communicator> registry_remove(Communicator* communicator) {
   Registry& r = registry();
-  const std::unique_lock lock(r.mutex);
+  const std::lock_guard lock(r.mutex);
   const auto it = r.live.find(communicator);
   if (it == r.live.end()) return nullptr;
   std::unique_ptr<Communicator> owned = std::move(it->second);
@@ -73,11 +76,25 @@ Use::Use(Communicator* handle) {
     }
     handle->users.fetch_sub(1, std::memory_order_release);
   }
-  const std::shared_lock lock(r.mutex);
+  const std::lock_guard lock(r.mutex);
   if (!r.live.contains(handle)) return;
   last_found = {handle, r.generation.load(std::memory_order_relaxed)};
   handle->users.fetch_add(1, std::memory_order_seq_cst);
   communicator_ = handle;
+}
+
+std::mutex& registry_mutex() {
+  return registry().mutex;
+}
+
+void registry_forget() {
+  Registry& parents = registry();
+  for (const auto& [handle, communicator] : parents.live)
+    if (communicator->control() != nullptr) communicator->control()->abandon();
+  // The parent's objects stay as they are: destroying them would act on memory that is shared with other ranks.
+  auto* mine = new Registry;
+  mine->generation = parents.generation.load() + 1;
+  current().store(mine, std::memory_order_release);
 }
 
 Status dead_handle(const void* handle) {

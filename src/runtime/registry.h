@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "runtime/communicator.h"
 
@@ -30,6 +31,13 @@ class Use {
  private:
   Communicator* communicator_ = nullptr;
 };
+
+// For fork.h. registry_forget: in a forked child no handle is alive, and the connections that it has inherited are
+// closed on its side, or peers would take it for the parent when that dies.
+std::mutex& registry_mutex();
+void registry_forget();
+// Guards the communicators whose handles are dead but whose memory is kept for a while (runtime.cpp).
+std::mutex& graveyard_mutex();
 
 Status dead_handle(const void* handle);
 

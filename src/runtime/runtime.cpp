@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "runtime/assemble.h"
 #include "runtime/communicator.h"
+#include "runtime/fork.h"
 #include "runtime/group.h"
 #include "runtime/progress.h"
 #include "runtime/registry.h"
@@ -24,8 +25,10 @@ using Clock = std::chrono::steady_clock;
 // about to find out (registry.cpp, Use).
 class Graveyard {
  public:
+  std::mutex mutex;
+
   void bury(std::unique_ptr<Communicator> communicator) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     const auto now = Clock::now();
     std::erase_if(graves_, [now](const Grave& grave) {
       return now - grave.since > std::chrono::seconds(5) && grave.communicator->users.load() == 0;
@@ -38,7 +41,6 @@ class Graveyard {
     Clock::time_point since;
     std::unique_ptr<Communicator> communicator;
   };
-  std::mutex mutex_;
   std::vector<Grave> graves_;
 };
 Graveyard& graveyard() {
@@ -78,6 +80,11 @@ Status initialise(Communicator* communicator, const std::function<Status()>& joi
   return status;
 }
 
+Status still_in_group() {
+  return Status(Code::kInvalidUsage,
+                "the communicator is initialised at the end of the open group; it cannot end before");
+}
+
 // Carries out what was issued, unless it cannot be any more.
 void run_to_the_end(Communicator& communicator) {
   uint32_t round = 0;
@@ -93,6 +100,10 @@ void run_to_the_end(Communicator& communicator) {
 
 }  // namespace
 
+std::mutex& graveyard_mutex() {
+  return graveyard().mutex;
+}
+
 Result<std::array<char, 128>> get_unique_id() {
   TUTTI_RETURN_IF_ERROR(process_config().status());
   return make_unique_id();
@@ -101,13 +112,16 @@ Result<std::array<char, 128>> get_unique_id() {
 Status comm_init_rank(Communicator** out, int nranks, const std::array<char, 128>& id, int rank,
                       const CommOptions& options) {
   TUTTI_RETURN_IF_ERROR(process_config().status());
+  prepare_for_forks();
   Communicator* communicator = registry_add(std::make_unique<Communicator>(rank, nranks, rank, options));
   communicator->set_initialising();
   *out = communicator;
   const auto deadline = Clock::now() + process_config()->init_timeout;
   const auto join = [communicator, id, deadline] { return join_by_id(*communicator, id, deadline); };
   if (in_group()) {
+    communicator->set_waits_for_group(true);
     group_add_init(join, [communicator, out](bool all_good) {
+      communicator->set_waits_for_group(false);
       initialised(communicator, Status());
       if (all_good) return;
       bury_if_alive(communicator);
@@ -129,6 +143,7 @@ Status comm_init_rank(Communicator** out, int nranks, const std::array<char, 128
 
 Status comm_init_all(Communicator** out, int n, const int* devices) {
   TUTTI_RETURN_IF_ERROR(process_config().status());
+  prepare_for_forks();
   std::vector<Communicator*> made;
   for (int i = 0; i < n; ++i) {
     made.push_back(
@@ -165,6 +180,7 @@ Status comm_destroy(Communicator* communicator) {
   {
     const Use use(communicator);
     if (!use) return dead_handle(communicator);
+    if (use->waits_for_group()) return still_in_group();
     while (use->initialising()) Waiter::nap();
     run_to_the_end(*use.get());
   }
@@ -178,11 +194,11 @@ Status comm_abort(Communicator* communicator) {
   {
     const Use use(communicator);
     if (!use) return dead_handle(communicator);
+    if (use->waits_for_group()) return still_in_group();
     use->abort_begin();
   }
-  std::unique_ptr<Communicator> owned = registry_remove(communicator);
-  if (owned == nullptr) return dead_handle(communicator);
-  bury(std::move(owned), false);
+  // The thread that was initialising it may have freed it by now, on account of this abort.
+  bury_if_alive(communicator);
   return {};
 }
 
@@ -226,10 +242,11 @@ Status all_reduce(Communicator* communicator, const void* send, void* recv, uint
   return submit(communicator, call);
 }
 
-Status red_op_create_premulsum(Communicator* communicator, const void* scalar, DataType type, int* op_out) {
+Status red_op_create_premulsum(Communicator* communicator, const void* scalar, DataType type, bool read_later,
+                               int* op_out) {
   const Use use(communicator);
   if (!use) return dead_handle(communicator);
-  *op_out = use->red_ops().create(type, scalar);
+  *op_out = use->red_ops().create(type, scalar, read_later);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "base/status.h"
@@ -54,7 +55,8 @@ Status all_reduce(Communicator*, const void* send, void* recv, uint64_t count, D
                   void* stream);
 
 // --- reduction operators made by the user: handles >= 5, private to the communicator.
-Status red_op_create_premulsum(Communicator*, const void* scalar, DataType, int* op_out);
+// read_later: the scalar is read at each call that uses the operator (ncclScalarDevice), else now.
+Status red_op_create_premulsum(Communicator*, const void* scalar, DataType, bool read_later, int* op_out);
 Status red_op_lookup(Communicator*, int op, DataType, ReduceSpec* out);
 Status red_op_destroy(Communicator*, int op);
 
@@ -80,5 +82,6 @@ Status stream_wait_event(void* stream, void* event);
 // --- the process's last error, for ncclGetLastError. The text stays valid until this thread asks again.
 void set_last_error(const Status& status);
 const char* last_error_text();
+std::mutex& last_error_mutex();  // for fork.h; nothing else is locked under it
 
 }  // namespace tutti::runtime

@@ -77,19 +77,21 @@ namespace {
 template <class T>
 class HandleTable {
  public:
+  std::mutex mutex;
+
   void* add(std::shared_ptr<T> object) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     void* handle = object.get();
     objects_.emplace(handle, std::move(object));
     return handle;
   }
   std::shared_ptr<T> find(const void* handle) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     const auto it = objects_.find(const_cast<void*>(handle));
     return it == objects_.end() ? nullptr : it->second;
   }
   std::shared_ptr<T> remove(const void* handle) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     const auto it = objects_.find(const_cast<void*>(handle));
     if (it == objects_.end()) return nullptr;
     std::shared_ptr<T> object = std::move(it->second);
@@ -98,7 +100,6 @@ class HandleTable {
   }
 
  private:
-  std::mutex mutex_;
   std::unordered_map<void*, std::shared_ptr<T>> objects_;
 };
 
@@ -133,6 +134,10 @@ std::shared_ptr<Stream> find_stream(const void* handle) {
 }
 std::shared_ptr<Event> find_event(const void* handle) {
   return events().find(handle);
+}
+
+std::array<std::mutex*, 2> stream_table_mutexes() {
+  return {&streams().mutex, &events().mutex};
 }
 
 bool stream_is_valid(const void* stream) {

@@ -6,6 +6,7 @@
 // by one lock for each stream.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -64,5 +65,7 @@ struct Event {
 // The handles given to the user. Only handles in these tables are ever dereferenced.
 std::shared_ptr<Stream> find_stream(const void* handle);
 std::shared_ptr<Event> find_event(const void* handle);
+// Of those tables; nothing else is locked under them. For fork.h.
+std::array<std::mutex*, 2> stream_table_mutexes();
 
 }  // namespace tutti::runtime

@@ -2,6 +2,7 @@
 add_library(tutti_test_ranks STATIC ranks.cpp)
 target_link_libraries(tutti_test_ranks PUBLIC tutti PRIVATE tutti_compile_options)
 target_compile_definitions(tutti_test_ranks PUBLIC TUTTI_NO_CUDA_HEADERS)
+tutti_test(lifetime_test SOURCES lifetime_test.cpp LINK tutti_test_ranks tutti LABELS process TIMEOUT 120)
 tutti_test(failure_test SOURCES failure_test.cpp LINK tutti_test_ranks tutti LABELS process TIMEOUT 120)
 
 # The library under all of its names. Not with sanitizers, whose runtime would have to come first.

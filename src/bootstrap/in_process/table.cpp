@@ -78,6 +78,8 @@ class Seat final : public Bootstrap {
 
   int wait_descriptor() const override { return table_->wake[static_cast<size_t>(rank_)].get(); }
 
+  void abandon() override {}  // all ranks are in the parent, which no connection leaves
+
   void leave() override {
     Notice notice;
     notice.kind = Notice::Kind::kLeft;

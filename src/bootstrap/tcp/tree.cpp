@@ -183,6 +183,10 @@ std::vector<Notice> Tree::receive() {
   return std::exchange(notices_, {});
 }
 
+void Tree::abandon() {
+  for (Link& link : links_) link.close();
+}
+
 void Tree::leave() {
   Notice notice;
   notice.kind = Notice::Kind::kLeft;

@@ -32,6 +32,7 @@ class Tree final : public Bootstrap {
   std::vector<Notice> receive() override;
   int wait_descriptor() const override { return epoll_.get(); }
   void leave() override;
+  void abandon() override;
 
  private:
   void pump();  // under mutex_, like all below
