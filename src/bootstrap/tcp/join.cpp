@@ -111,7 +111,6 @@ Status take_in_children(net::Fd listener, int rank, int nranks, const net::Secre
       const auto child = came.ok() ? std::find(missing.begin(), missing.end(), came->rank) : missing.end();
       if (child == missing.end()) return;
       missing.erase(child);
-      net::set_no_delay(socket.get());
       links->emplace_back(came->rank, std::move(socket));
     });
   }
