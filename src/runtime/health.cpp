@@ -262,7 +262,7 @@ void Communicator::release(bool orderly) {
     bootstrap_->leave();
     wait_for_departures();
   }
-  flights_.clear();
+  flights_ = std::vector<Operation>();  // clear() would keep their memory for as long as the shell is kept
   plans_ = PlanCache();
   scratch_.clear();
   transports_.clear();
