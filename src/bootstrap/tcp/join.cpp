@@ -149,8 +149,11 @@ Result<std::unique_ptr<Bootstrap>> join_tcp(const UniqueId& id, int rank, int nr
                          connect_and_prove(id.address, id.secret, kRendezvousPurpose, encode(me), limits));
   Link root(-1, std::move(to_root));
   TUTTI_ASSIGN_OR_RETURN(const Answer answer, wait_for_answer(root, limits));
-  if (answer.code != Code::kOk) return Status(answer.code, answer.text);
   root.close();
+  if (answer.code != Code::kOk) {
+    wait_for_failing_roots(kGrace);
+    return Status(answer.code, answer.text);
+  }
 
   std::vector<Link> links;
   const Limits patient{deadline + kGrace, stop};

@@ -75,12 +75,19 @@ std::string ranges(const std::vector<int>& ranks) {
   return text;
 }
 
+// Roots of this process that are telling ranks why they failed.
+std::atomic<int> failing_roots{0};
+
 class Root {
  public:
   Root(net::Fd listener, const net::Secret& secret, std::chrono::seconds timeout)
       : door_(std::in_place, std::move(listener), secret, kRendezvousPurpose),
         timeout_(timeout),
         deadline_(Clock::now() + std::chrono::hours(1)) {}
+
+  ~Root() {
+    if (!failure_.ok()) failing_roots.fetch_sub(1);
+  }
 
   void run() {
     while (!done_) {
@@ -136,13 +143,17 @@ class Root {
   }
   // The whole communicator fails: everybody who has come hears why, and so does whoever still comes.
   void fail_with(Link& newcomer, const Status& status) {
-    fail_all(status);
+    begin_to_fail(status);
     turn_away(newcomer);
+    turn_all_away();
   }
-  // The lowest rank last: this thread often lives in its process, which may end as soon as it has heard.
-  void fail_all(const Status& status) {
+  void begin_to_fail(const Status& status) {
     failure_ = status;
     deadline_ = Clock::now() + kLateComers;
+    failing_roots.fetch_add(1);
+  }
+  // The lowest rank last: this thread often lives in its process, which may end as soon as it has heard.
+  void turn_all_away() {
     for (auto member = members_.rbegin(); member != members_.rend(); ++member) turn_away(member->second);
     members_.clear();
   }
@@ -159,8 +170,9 @@ class Root {
     std::vector<int> missing;
     for (int rank = 0; rank < nranks_; ++rank)
       if (!members_.contains(rank)) missing.push_back(rank);
-    fail_all(error(Code::kTimeout, "{} of {} ranks have not come within {} s (TUTTI_INIT_TIMEOUT); missing: {}",
-                   missing.size(), nranks_, timeout_.count(), ranges(missing)));
+    begin_to_fail(error(Code::kTimeout, "{} of {} ranks have not come within {} s (TUTTI_INIT_TIMEOUT); missing: {}",
+                        missing.size(), nranks_, timeout_.count(), ranges(missing)));
+    turn_all_away();
   }
   void answer_all() {
     for (auto& [rank, link] : members_) {
@@ -201,6 +213,11 @@ class Root {
 };
 
 }  // namespace
+
+void wait_for_failing_roots(std::chrono::milliseconds limit) {
+  const auto until = Clock::now() + limit;
+  while (failing_roots.load() != 0 && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 void start_root(net::Fd listener, const net::Secret& secret, std::chrono::seconds timeout) {
   std::thread([root = std::make_shared<Root>(std::move(listener), secret, timeout)] { root->run(); }).detach();

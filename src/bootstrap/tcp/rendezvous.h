@@ -46,4 +46,8 @@ inline constexpr std::string_view kTreePurpose = "tutti control tree 1";
 // rank came (telling the others who is missing), or when nobody has come for an hour.
 void start_root(net::Fd listener, const net::Secret& secret, std::chrono::seconds timeout);
 
+// Waits, at most `limit`, until roots of this process that have failed have told every rank why. A rank that shares its
+// process with the root and ends it at once would leave the others without an answer.
+void wait_for_failing_roots(std::chrono::milliseconds limit);
+
 }  // namespace tutti::bootstrap
