@@ -170,9 +170,8 @@ class CommunicatorBuilder {
     c_.flights_ = std::vector<Operation>(c_.shape_.flights);
     c_.scratch_.resize(c_.shape_.flights);
     c_.timeout_ = config_.timeout;
-    const bool carried =
-        std::any_of(c_.transports_.begin(), c_.transports_.end(), [](const auto& t) { return t->carries(); });
-    c_.waiter_.configure(&c_.doorbell_page_->doorbell(), crowded(c_.members_), carried);
+    c_.carried_ = std::any_of(c_.transports_.begin(), c_.transports_.end(), [](const auto& t) { return t->carries(); });
+    c_.waiter_.configure(&c_.doorbell_page_->doorbell(), crowded(c_.members_), c_.carried_);
     log_info(Subsystem::kInit, "rank {} of {} on {} nodes: {} slots of {} bytes a queue, {} kernels, {}", c_.rank_,
              c_.nranks_, c_.snapshot_.topology.nodes(), c_.shape_.depth, c_.shape_.slot_bytes,
              kernels::host_kernels().target, describe_wires());

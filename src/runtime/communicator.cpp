@@ -52,14 +52,25 @@ bool Communicator::run_now(const Call& call, Status* status) {
 
 void Communicator::drive(Operation& op) {
   uint32_t round = 0;
+  attend();
   while (op.state == OperationState::kActive) {
     if (advance_operations() || carry_transports()) {
       round = 0;
       continue;
     }
     if (waiter_.pause(&round)) inspect();
-    waiter_.sleep_if_due(round, [this] { return !broken() && !advance_operations() && !carry_transports(); });
+    sleep_if_due(round, [this] { return !broken() && !advance_operations() && !carry_transports(); });
   }
+  unattend(false);
+}
+
+void Communicator::unattend(bool asleep) {
+  if (!carried_ || attendants_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
+  const auto has_output = [](const auto& transport) { return transport->has_output(); };
+  // What comes in can wait until somebody asks for it; what this rank still owes to others cannot.
+  if (asleep ? unwatched.load(std::memory_order_seq_cst)
+             : std::any_of(transports_.begin(), transports_.end(), has_output))
+    progress_wake();
 }
 
 std::shared_ptr<Ticket> Communicator::issue(const Call& call, uint64_t stream_ticket) {

@@ -95,6 +95,14 @@ class Communicator final : private QueueSource {
   void look_after();
   // For a thread that waits and drives this communicator.
   Waiter& waiter() { return waiter_; }
+  // Waiter::sleep_if_due for a thread that attends.
+  template <class Idle>
+  void sleep_if_due(uint32_t round, Idle idle) {
+    if (!waiter_.sleepy(round)) return;
+    unattend(true);
+    waiter_.sleep_if_due(round, idle);
+    attend();
+  }
 
   // --- health
   bool broken() const { return broken_.load(std::memory_order_acquire); }
@@ -113,6 +121,17 @@ class Communicator final : private QueueSource {
     if (!broken()) check_transports();
   }
   bool claimed() const { return claim_.load(std::memory_order_relaxed); }
+
+  // --- who makes the transports move. A thread that waits does it itself while it is awake; the progress thread then
+  // keeps away from their descriptors, or both would wake and read for every message.
+  bool attended() const { return attendants_.load(std::memory_order_seq_cst) != 0; }
+  // The progress thread got an event for an attended communicator and will get no more until it has looked again.
+  std::atomic<bool> unwatched{false};
+  void attend() {
+    if (carried_) attendants_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  // `asleep`: the thread stays, but looks at nothing until its doorbell rings.
+  void unattend(bool asleep);
   bootstrap::Bootstrap* control() { return bootstrap_.get(); }
   const std::vector<std::unique_ptr<transport::Transport>>& transports() const { return transports_; }
 
@@ -184,6 +203,8 @@ class Communicator final : private QueueSource {
   Executor executor_{*this};
   Waiter waiter_;
 
+  bool carried_ = false;  // some transport carries messages itself (tcp)
+  std::atomic<int> attendants_{0};
   std::atomic<bool> claim_{false};
   std::vector<Operation> flights_;
   std::vector<std::vector<std::byte>> scratch_;

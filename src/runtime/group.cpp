@@ -108,7 +108,33 @@ std::mutex& issue_order() {
   return *mutex;
 }
 
+namespace {
+
+// Attends to all communicators of a wait, each once.
+class Attendance {
+ public:
+  explicit Attendance(const std::vector<Waiting>& waiting) : waiting_(waiting) {
+    for_each([](Communicator& communicator) { communicator.attend(); });
+  }
+  ~Attendance() {
+    for_each([](Communicator& communicator) { communicator.unattend(false); });
+  }
+  Attendance(const Attendance&) = delete;
+  Attendance& operator=(const Attendance&) = delete;
+
+ private:
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (size_t i = 0; i < waiting_.size(); ++i)
+      if (i == 0 || waiting_[i].communicator != waiting_[i - 1].communicator) visit(*waiting_[i].communicator);
+  }
+  const std::vector<Waiting>& waiting_;
+};
+
+}  // namespace
+
 Status wait_for_tickets(const std::vector<Waiting>& waiting) {
+  const Attendance attendance(waiting);
   Status first;
   uint32_t round = 0;
   for (size_t next = 0; next < waiting.size();) {
@@ -137,7 +163,7 @@ Status wait_for_tickets(const std::vector<Waiting>& waiting) {
     if (waiter.sleepy(round) && waiting.size() - next > 1) {
       Waiter::nap();
     } else {
-      waiter.sleep_if_due(round, [&head] {
+      head.communicator->sleep_if_due(round, [&head] {
         return !head.communicator->progress() && !head.ticket->done.load(std::memory_order_acquire);
       });
     }

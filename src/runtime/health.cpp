@@ -133,6 +133,8 @@ void Communicator::look_after() {
 }
 
 void Communicator::inspect() {
+  // Also those that the fast path skips: the progress thread keeps away from a communicator that is attended to.
+  for (const auto& transport : transports_) transport->progress();
   if (!broken()) apply_later_error();
   if (!broken()) check_transports();
   if (!broken()) {

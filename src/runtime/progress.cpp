@@ -23,6 +23,8 @@ namespace {
 // While operations run that nobody waits for, the thread yields this often without finding anything before it sleeps.
 constexpr int kIdleYields = 500;
 constexpr int kSleepMilliseconds = 1;
+// How soon it looks again at a communicator that a thread of the program attends to.
+constexpr int kAttendedMilliseconds = 2;
 
 class ProgressThread {
  public:
@@ -39,8 +41,9 @@ class ProgressThread {
     const std::lock_guard lock(mutex_);
     if (std::find(communicators_.begin(), communicators_.end(), communicator) != communicators_.end()) return;
     communicators_.push_back(communicator);
-    watch(communicator->control() == nullptr ? -1 : communicator->control()->wait_descriptor());
-    for (const auto& transport : communicator->transports()) watch(transport->wait_descriptor());
+    watch(communicator->control() == nullptr ? -1 : communicator->control()->wait_descriptor(), EPOLLIN);
+    for (const auto& transport : communicator->transports())
+      watch(transport->wait_descriptor(), EPOLLIN | EPOLLONESHOT, communicator);
     if (!started_) {
       started_ = true;
       std::thread([this] { run(); }).detach();
@@ -75,34 +78,46 @@ class ProgressThread {
 
  private:
   ProgressThread() : epoll_(epoll_create1(EPOLL_CLOEXEC)), event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    watch(event_);
+    watch(event_, EPOLLIN);
   }
 
-  void watch(int descriptor) const {
+  // `owner`: the communicator whose transport has the descriptor; it is then marked at an event.
+  void watch(int descriptor, uint32_t events, Communicator* owner = nullptr, int how = EPOLL_CTL_ADD) const {
     if (descriptor < 0) return;
     epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = descriptor;
-    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0)
+    event.events = events;
+    event.data.ptr = owner;
+    if (epoll_ctl(epoll_, how, descriptor, &event) != 0)
       log_warn("the progress thread cannot watch descriptor {}: errno {}", descriptor, errno);
+  }
+  // After an event each descriptor of a transport is silent until it is watched again.
+  void watch_again(Communicator* communicator) const {
+    if (!communicator->unwatched.exchange(false, std::memory_order_seq_cst)) return;
+    for (const auto& transport : communicator->transports())
+      watch(transport->wait_descriptor(), EPOLLIN | EPOLLONESHOT, communicator, EPOLL_CTL_MOD);
   }
   void unwatch(int descriptor) const {
     if (descriptor >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);
   }
 
   // Sleeps until a descriptor is ready or `milliseconds` have passed.
-  void sleep(int milliseconds) const {
+  void sleep(int milliseconds) {
     std::array<epoll_event, 16> ready;
     const int n = epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), milliseconds);
+    uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = read(event_, &count, sizeof count);
+    const std::lock_guard lock(mutex_);
     for (int i = 0; i < n; ++i) {
-      if (ready[static_cast<size_t>(i)].data.fd != event_) continue;
-      uint64_t count = 0;
-      [[maybe_unused]] const ssize_t got = read(event_, &count, sizeof count);
+      // One that was removed meanwhile is not touched.
+      const auto owner =
+          std::find(communicators_.begin(), communicators_.end(), ready[static_cast<size_t>(i)].data.ptr);
+      if (owner != communicators_.end()) (*owner)->unwatched.store(true, std::memory_order_seq_cst);
     }
   }
 
   struct Pass {
-    bool busy = false;  // something is unfinished that no other thread runs
+    bool busy = false;      // something is unfinished that no other thread runs
+    bool attended = false;  // some transport's descriptor is left alone
     bool moved = false;
   };
   Pass pass(bool look_after) {
@@ -110,8 +125,13 @@ class ProgressThread {
     Pass result;
     for (Communicator* communicator : communicators_) {
       communicator->serve_control();
-      for (const auto& transport : communicator->transports()) result.moved |= transport->progress();
       communicator->notice_failures();
+      if (communicator->attended()) {
+        result.attended |= communicator->unwatched.load(std::memory_order_seq_cst);
+        continue;
+      }
+      for (const auto& transport : communicator->transports()) result.moved |= transport->progress();
+      watch_again(communicator);
       if (!communicator->busy() || communicator->claimed()) continue;
       result.busy = true;
       result.moved |= communicator->progress();
@@ -128,7 +148,7 @@ class ProgressThread {
       if (done.moved) {
         idle = 0;
       } else if (!done.busy) {
-        sleep(kTickMilliseconds);
+        sleep(done.attended ? kAttendedMilliseconds : kTickMilliseconds);
         idle = 0;
       } else if (++idle < kIdleYields) {
         sched_yield();

@@ -27,7 +27,7 @@ void Waiter::configure(transport::Doorbell* doorbell, bool crowded, bool carried
   doorbell_ = doorbell;
   spins_ = crowded ? 0 : 2000;
   sleep_after_ = spins_ + (crowded ? 1000 : 2000);
-  longest_sleep_ = carried ? std::chrono::microseconds(500) : std::chrono::milliseconds(20);
+  longest_sleep_ = std::chrono::milliseconds(carried ? 5 : 20);
 }
 
 void Waiter::nap() {

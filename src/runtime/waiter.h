@@ -13,7 +13,7 @@ namespace tutti::runtime {
 class Waiter {
  public:
   // doorbell: rung by whoever hands this rank something. crowded: more ranks than cores on this node.
-  // carried: messages also come through descriptors that nobody rings for; sleep only for moments then.
+  // carried: messages also come through descriptors, and the ring is only that of the progress thread: sleep shorter.
   void configure(transport::Doorbell* doorbell, bool crowded, bool carried);
 
   // One round of waiting after a look that found nothing to do. Returns true when it is time to look at the slow side

@@ -82,6 +82,10 @@ class Engine {
     finish();
     return true;
   }
+  // Messages that were published and not handed to the wire yet.
+  void add_output() { output_.fetch_add(1, std::memory_order_relaxed); }
+  void output_done() { output_.fetch_sub(1, std::memory_order_relaxed); }
+  bool has_output() const { return output_.load(std::memory_order_relaxed) != 0; }
   void wake_after(std::chrono::nanoseconds delay) { poller_->wake_after(delay); }
 
   // --- owner of the claim only
@@ -104,6 +108,7 @@ class Engine {
   const std::shared_ptr<DoorbellPage> bell_;
   const std::unique_ptr<Poller> poller_;
   FailureLog failures_;
+  std::atomic<uint64_t> output_{0};
   alignas(kCacheLine) std::atomic<bool> claimed_{false};
   bool moved_ = false;
   int64_t later_since_ = 0;  // ns of the steady clock; 0: nothing was waiting at the last look

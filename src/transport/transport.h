@@ -126,6 +126,9 @@ class Transport {
   // (shm, in_process), or was released by it (tcp). May say false for a moment while another thread is in progress().
   // A rank that leaves in good order waits for it, with progress() and a deadline.
   virtual bool drained() { return true; }
+  // True while published messages still have to be handed to the wire by progress(): whoever stops calling it must see
+  // to it that somebody else does. One atomic load.
+  virtual bool has_output() const { return false; }
   // Becomes readable when progress() has something to do; -1 when it never has. May be an epoll descriptor.
   virtual int wait_descriptor() const = 0;
 

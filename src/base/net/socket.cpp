@@ -36,6 +36,14 @@ void set_no_delay(int fd) {
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
 
+void expect_bursts(int fd, int bytes) {
+  // A low-water mark makes Linux open the window to that size (tcp_set_rcvlowat) and, unlike SO_RCVBUF, leaves it free
+  // to grow further. Both calls are hints: without them transfers are slower, not wrong.
+  setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes);
+  const int any = 1;
+  setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &any, sizeof any);
+}
+
 Result<Fd> listen_tcp(const SocketAddress& address, int backlog) {
   TUTTI_ASSIGN_OR_RETURN(Fd fd, make_socket(address.family()));
   const int one = 1;

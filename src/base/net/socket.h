@@ -22,6 +22,8 @@ Status connect_result(int fd, const std::string& to);
 Result<SocketAddress> local_address(int fd);
 Result<SocketAddress> peer_address(int fd);
 void set_no_delay(int fd);
+// Asks for a receive window of `bytes`, so that so much may be on its way before anybody reads. A hint.
+void expect_bursts(int fd, int bytes);
 
 // An invalid Fd when nobody waits (would block); transient failures of the newcomer count as that.
 Result<Fd> accept_connection(int listener);

@@ -64,6 +64,7 @@ bool Sender::move_one(uint32_t number) {
   --drop_in_;
   --cut_in_;
   channel.ring.credits->consumed.store(channel.moved, std::memory_order_release);
+  engine_.output_done();
   engine_.moved();
   engine_.bell().ring();
   return true;

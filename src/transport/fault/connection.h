@@ -38,7 +38,10 @@ class Sender final : public SendEnd, private Carrier {
     std::chrono::steady_clock::time_point due;
     std::atomic<bool> withheld{false};
   };
-  void published(uint32_t) override { engine_.run_soon(task_); }
+  void published(uint32_t) override {
+    engine_.add_output();
+    engine_.run_soon(task_);
+  }
   void released(uint32_t) override {}
   void run() { move(); }
   static int64_t countdown(uint64_t messages) {

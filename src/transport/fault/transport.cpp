@@ -37,6 +37,7 @@ class Decorator final : public FaultTransport, private Poller::Handler {
   bool needs_progress() const override { return true; }
   bool carries() const override { return true; }
   bool drained() override;
+  bool has_output() const override { return engine_->has_output() || inner_->has_output(); }
   int wait_descriptor() const override { return engine_->descriptor(); }
 
   bool failed() const override { return engine_->failures().any() || inner_->failed(); }

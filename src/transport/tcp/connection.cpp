@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/net/socket.h"
 #include "transport/reference.h"
 #include "transport/remote_error.h"
 
@@ -13,6 +14,7 @@ namespace tutti::transport::tcp {
 namespace {
 
 constexpr size_t kReadBudget = 1 << 20;  // bytes from one wire before the next has its turn
+constexpr int kBurst = 1 << 20;          // bytes that a wire may hold for a reader that is late
 
 }  // namespace
 
@@ -173,7 +175,12 @@ bool Connection::severed() const {
 }
 
 void Connection::attach(std::vector<net::Fd> sockets) {
-  for (auto& socket : sockets) wires_.push_back(std::make_unique<Wire>(*this, std::move(socket), shape_.channels()));
+  for (auto& socket : sockets) {
+    // Credits are small and each may be what the peer waits for.
+    net::set_no_delay(socket.get());
+    net::expect_bursts(socket.get(), kBurst);
+    wires_.push_back(std::make_unique<Wire>(*this, std::move(socket), shape_.channels()));
+  }
   for (auto& wire : wires_)
     if (Status status = wire->start(); !status.ok()) return lose(std::move(status));
 }
@@ -229,6 +236,7 @@ bool Sender::drained() const {
 }
 
 void Sender::published(uint32_t channel) {
+  engine_.add_output();
   mark(channel);
   engine_.run_soon(task_);
 }
@@ -253,6 +261,7 @@ bool Sender::next_frame(uint32_t number, FrameHeader* header, const std::byte** 
 }
 
 void Sender::frame_written(const FrameHeader& header) {
+  engine_.output_done();
   channels_[header.channel].ring.credits->consumed.store(header.number + 1, std::memory_order_release);
   engine_.bell().ring();
 }

@@ -43,6 +43,7 @@ class TcpTransport final : public Transport {
   bool needs_progress() const override { return true; }
   bool carries() const override { return true; }
   int wait_descriptor() const override { return engine_->descriptor(); }
+  bool has_output() const override { return engine_->has_output(); }
   bool drained() override;
 
   bool failed() const override { return engine_->failures().any(); }
