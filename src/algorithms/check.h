@@ -9,6 +9,7 @@
 //   races      steps of different lanes of a rank that touch the same chunk, one of them writing, are ordered by lane
 //              order, messages and dependences alone, without the help of full queues; for scratch that every loop uses
 //              again also from one loop to the next; in place as well as out of place, where the header says so
+//   lending    where the header allows it, no step writes memory that another rank may still be reading
 //   symbols    every output chunk has every rank's contribution exactly once, finished exactly once; the expression
 //              (operand order, rounding points) is equal on all ranks; nothing is read before it is written or after
 //              an in-place result has overwritten it; and nothing is written to an output that lacks any rank's

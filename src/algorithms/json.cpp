@@ -183,6 +183,16 @@ void read_collective(Reader& reader, const Json& json, Collective& collective) {
   reader.fail("collective", "the name of a collective");
 }
 
+void read_lending(Reader& reader, const Json& json, Lending& lending) {
+  std::string name;
+  reader.read(json, "lending", name);
+  for (const Lending each : {Lending::kNever, Lending::kOutOfPlace, Lending::kAlways}) {
+    lending = each;
+    if (name_of(each) == name) return;
+  }
+  reader.fail("lending", "never, out_of_place or always");
+}
+
 void read_hash(Reader& reader, const Json& json, uint64_t& hash) {
   std::string text;
   reader.read(json, "hash", text);
@@ -218,6 +228,7 @@ std::string to_json(const Plan& plan) {
                      {"max_chunks", header.max_chunks},
                      {"max_slices", header.max_slices},
                      {"queue_depth", header.queue_depth},
+                     {"lending", name_of(header.lending)},
                      {"in_place", header.in_place},
                      {"rank", plan.rank},
                      {"lanes", std::move(lanes)}};
@@ -242,6 +253,7 @@ Result<Plan> plan_from_json(std::string_view text) {
   reader.read(json, "max_chunks", header.max_chunks);
   reader.read(json, "max_slices", header.max_slices);
   reader.read(json, "queue_depth", header.queue_depth);
+  read_lending(reader, json, header.lending);
   reader.read(json, "in_place", header.in_place);
   reader.read(json, "rank", plan.rank);
   read_lanes(reader, json, plan);

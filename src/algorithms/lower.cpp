@@ -207,6 +207,7 @@ PlanHeader make_header(const Generator& generator, const Parameters& parameters,
   header.max_chunks = shape.max_chunks;
   header.max_slices = shape.max_slices;
   header.queue_depth = parameters.queue_depth;
+  header.lending = shape.lending;
 
   Hasher hasher;
   hasher.add(header.name);

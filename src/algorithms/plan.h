@@ -21,7 +21,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/types.h"
@@ -84,6 +86,27 @@ struct Lane {
   friend bool operator==(const Lane&, const Lane&) = default;
 };
 
+// Whether steps that send what lies in the input or output may hand out that memory itself, for the receiver to read
+// when it comes to it, instead of a copy.
+enum class Lending : uint8_t {
+  kNever,
+  kOutOfPlace,  // only while input and output are different memory
+  kAlways,
+};
+
+std::string_view name_of(Lending lending);  // "never", "out_of_place", "always"
+
+// The operand whose memory such a step may lend: what it copies, else a result that it also keeps. nullptr: none.
+inline const Operand* lent_operand(std::span<const Operand> sources, std::span<const Operand> destinations,
+                                   bool completes) {
+  const auto lasts = [](const Operand& operand) {
+    return operand.role == Role::kInput || operand.role == Role::kOutput;
+  };
+  for (const Operand& to : destinations)
+    if (lasts(to)) return &to;
+  return sources.size() == 1 && !completes && lasts(sources[0]) ? &sources[0] : nullptr;
+}
+
 // What all ranks know of a plan without looking at any rank's steps.
 struct PlanHeader {
   std::string name;   // "ring", "tree", ...; with parameters: "ring(lanes=2)"
@@ -101,7 +124,8 @@ struct PlanHeader {
   uint32_t max_chunks = 1;   // largest Step::chunks on any rank
   uint32_t max_slices = 1;   // see above; 0: any
   uint32_t queue_depth = 0;  // slots a queue that the proof assumed (a deeper queue is always safe)
-  bool in_place = true;      // proved with output block of this rank == input
+  Lending lending = Lending::kNever;
+  bool in_place = true;  // proved with output block of this rank == input
   friend bool operator==(const PlanHeader&, const PlanHeader&) = default;
 };
 

@@ -42,6 +42,15 @@ std::string to_text(const Lane& lane, const Step& step) {
   return text;
 }
 
+std::string_view name_of(Lending lending) {
+  switch (lending) {
+    case Lending::kNever: return "never";
+    case Lending::kOutOfPlace: return "out_of_place";
+    case Lending::kAlways: return "always";
+  }
+  return "?";
+}
+
 std::string to_text(const Plan& plan) {
   const PlanHeader& header = plan.header;
   std::string text = fmt::format(

@@ -61,6 +61,7 @@ struct Shape {
   uint32_t max_chunks = 1;
   uint32_t max_sources = 3;  // operands that a step adds up, at most
   uint32_t max_slices = 1;   // proved for the queue depth asked for; 0: any
+  Lending lending = Lending::kNever;
 };
 
 // One rank's operations in program order: the meaning is that of executing them one after the other; operations of

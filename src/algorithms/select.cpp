@@ -77,6 +77,8 @@ std::string_view default_table(const topology::Topology& topology) {
   }
   if (ranks == 1) return "one_shot:0-max";
   if (ranks == 2) return "one_shot:0-32K;two_shot:32K-max";
+  if (ranks <= 8 && topology.oversubscribed())
+    return "one_shot:0-8K;two_shot:8K-64K;ring:64K-256K;tree:256K-1M;ring:1M-max";
   if (ranks <= 8) return "one_shot:0-8K;two_shot:8K-max";
   // Every round costs a change of process where ranks share cores: then the fewest rounds win at every size.
   if (topology.oversubscribed()) return "recursive_doubling:0-16K;halving_doubling:16K-max";

@@ -79,6 +79,11 @@ class Reader {
     number(name, 0, 1, &value);
     *out = value != 0;
   }
+  void flag(const char* name, std::optional<bool>* out) {
+    int value = -1;
+    number(name, 0, 1, &value);
+    if (value >= 0) *out = value != 0;
+  }
   void seconds(const char* name, std::chrono::seconds* out) {
     auto value = static_cast<long long>(out->count());
     number<long long>(name, 0, 10'000'000, &value);
@@ -131,6 +136,7 @@ Result<Config> Config::from_environment() {
   r.seconds("TUTTI_TIMEOUT", &c.timeout);
   r.flag("NCCL_SHM_DISABLE", &c.shm_disable);
   r.flag("NCCL_P2P_DISABLE", &c.p2p_disable);
+  r.flag("TUTTI_LEND", &c.lend);
   int threads = 0;
   int sockets = 0;
   r.number("NCCL_SOCKET_NTHREADS", -2, 16, &threads);
@@ -156,9 +162,7 @@ Result<Config> Config::from_environment() {
   r.word("NCCL_CHECK_MODE", {{"DEFAULT", [] {}},
                              {"DEBUG_LOCAL", [&c] { c.check_pointers = true; }},
                              {"DEBUG_GLOBAL", [&c] { c.check_pointers = true; }}});
-  int blocking = -1;
-  r.number("NCCL_COMM_BLOCKING", 0, 1, &blocking);
-  if (blocking >= 0) c.comm_blocking = blocking;
+  r.flag("NCCL_COMM_BLOCKING", &c.comm_blocking);
   r.number("TUTTI_NCCL_VERSION", 2000, 99999, &c.reported_version);
   if (!r.status.ok()) return r.status;
   TUTTI_RETURN_IF_ERROR(read_secret_file(c));

@@ -27,6 +27,8 @@ struct Config {
   // --- transports
   bool shm_disable = false;  // NCCL_SHM_DISABLE: use the network also within a node
   bool p2p_disable = false;  // NCCL_P2P_DISABLE: no straight access between ranks of one process
+  std::optional<bool> lend;  // TUTTI_LEND: whether large messages are read where they lie instead of copied: 0 never,
+                             // 1 wherever that is possible; unset: wherever it is faster
   int sockets_per_peer = 0;  // NCCL_NSOCKS_PERTHREAD * NCCL_SOCKET_NTHREADS; 0: chosen by Tutti
   uint32_t slot_bytes = 0;   // TUTTI_SLOT_BYTES; 0: chosen by Tutti
   uint32_t queue_depth = 0;  // TUTTI_QUEUE_DEPTH, power of two; 0: chosen by Tutti
@@ -35,9 +37,9 @@ struct Config {
   std::optional<std::string> algo;       // NCCL_ALGO
   std::optional<std::string> simd;       // TUTTI_SIMD
   // --- behaviour
-  bool check_pointers = false;       // NCCL_CHECK_MODE=DEBUG_LOCAL or DEBUG_GLOBAL; NCCL_CHECK_POINTERS=1
-  std::optional<int> comm_blocking;  // NCCL_COMM_BLOCKING: 0 or 1, overrides ncclConfig_t.blocking
-  int reported_version = 22809;      // TUTTI_NCCL_VERSION: what ncclGetVersion says
+  bool check_pointers = false;        // NCCL_CHECK_MODE=DEBUG_LOCAL or DEBUG_GLOBAL; NCCL_CHECK_POINTERS=1
+  std::optional<bool> comm_blocking;  // NCCL_COMM_BLOCKING: 0 or 1, overrides ncclConfig_t.blocking
+  int reported_version = 22809;       // TUTTI_NCCL_VERSION: what ncclGetVersion says
 
   // Reads the environment. The first bad value is the error.
   static Result<Config> from_environment();

@@ -118,8 +118,8 @@ class CommunicatorBuilder {
                              transport::make_in_process_transport({c_.rank_, c_.shape_, c_.doorbell_page_}));
     }
     if (shared) {
-      TUTTI_ASSIGN_OR_RETURN(by_wire_[1],
-                             transport::make_shm_transport({c_.rank_, c_.shape_, c_.doorbell_page_, secret}));
+      TUTTI_ASSIGN_OR_RETURN(by_wire_[1], transport::make_shm_transport({c_.rank_, c_.shape_, c_.doorbell_page_, secret,
+                                                                         config_.lend.value_or(false)}));
     }
     if (needs(Wire::kTcp)) {
       TUTTI_ASSIGN_OR_RETURN(std::vector<net::SocketAddress> interfaces, data_interfaces(config_));
@@ -170,6 +170,8 @@ class CommunicatorBuilder {
     c_.flights_ = std::vector<Operation>(c_.shape_.flights);
     c_.scratch_.resize(c_.shape_.flights);
     c_.timeout_ = config_.timeout;
+    c_.lending_ = config_.lend.value_or(true);
+    c_.executor_.configure(c_.shape_.slot_bytes);
     c_.carried_ = std::any_of(c_.transports_.begin(), c_.transports_.end(), [](const auto& t) { return t->carries(); });
     c_.waiter_.configure(&c_.doorbell_page_->doorbell(), crowded(c_.members_), c_.carried_);
     log_info(Subsystem::kInit, "rank {} of {} on {} nodes: {} slots of {} bytes a queue, {} kernels, {}", c_.rank_,

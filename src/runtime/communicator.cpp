@@ -148,11 +148,22 @@ Status Communicator::start(const Call& call, std::shared_ptr<Ticket> ticket) {
   op.stream = call.stream;
   op.ticket = std::move(ticket);
   op.deadline = {};
+  op.streaming = op.call->streaming && op.input != op.output;
+  op.may_lend = lending_ && may_lend(op);
   executor_.begin(op);
   op.state = OperationState::kActive;
   ++active_;
   if (executor_.finished(op)) end(op, Status());
   return {};
+}
+
+// Whether results may lie where contributions still do.
+bool Communicator::may_lend(const Operation& op) {
+  const algorithms::PlanHeader& header = op.call->bound->plan.header;
+  const algorithms::Slicing& slicing = op.call->slicing;
+  if (header.lending != algorithms::Lending::kOutOfPlace) return header.lending == algorithms::Lending::kAlways;
+  const size_t block = slicing.count * slicing.element_bytes;
+  return op.input + header.input_blocks * block <= op.output || op.output + header.output_blocks * block <= op.input;
 }
 
 void Communicator::run_alone(const Call& call) {
@@ -212,7 +223,10 @@ void Communicator::finish(const std::shared_ptr<Stream>& stream, const std::shar
 
 void Communicator::end_all(const Status& status) {
   for (Operation& op : flights_)
-    if (op.state == OperationState::kActive) end(op, status);
+    if (op.state == OperationState::kActive) {
+      executor_.take_back(op);
+      end(op, status);
+    }
   {
     const std::lock_guard lock(inbox_mutex_);
     for (Pending& pending : inbox_) pending_.push_back(std::move(pending));
@@ -234,14 +248,13 @@ std::byte* Communicator::scratch(uint32_t flight, size_t bytes) {
 
 // --- queues
 
-transport::SendQueue* Communicator::send_queue(uint32_t peer, uint32_t flight, uint32_t lane) {
+transport::SendEnd* Communicator::send_end(uint32_t peer) {
   transport::SendEnd* end = route_[peer]->sender(static_cast<int>(peer));
-  return end != nullptr && end->ready() ? &end->queue(flight, lane) : nullptr;
+  return end != nullptr && end->ready() ? end : nullptr;
 }
 
-transport::RecvQueue* Communicator::recv_queue(uint32_t peer, uint32_t flight, uint32_t lane) {
-  transport::RecvEnd* end = route_[peer]->receiver(static_cast<int>(peer));
-  return end != nullptr ? &end->queue(flight, lane) : nullptr;
+transport::RecvEnd* Communicator::recv_end(uint32_t peer) {
+  return route_[peer]->receiver(static_cast<int>(peer));
 }
 
 bool Communicator::carry_transports() {

@@ -146,8 +146,8 @@ class Communicator final : private QueueSource {
  private:
   friend class CommunicatorBuilder;
 
-  transport::SendQueue* send_queue(uint32_t peer, uint32_t flight, uint32_t lane) override;
-  transport::RecvQueue* recv_queue(uint32_t peer, uint32_t flight, uint32_t lane) override;
+  transport::SendEnd* send_end(uint32_t peer) override;
+  transport::RecvEnd* recv_end(uint32_t peer) override;
 
   bool try_claim() { return !claim_.exchange(true, std::memory_order_acquire); }
   void unclaim() { claim_.store(false, std::memory_order_release); }
@@ -161,6 +161,7 @@ class Communicator final : private QueueSource {
   bool start_pending();
   bool can_start(const Pending& pending);
   Status start(const Call& call, std::shared_ptr<Ticket> ticket);
+  static bool may_lend(const Operation& op);
   void run_alone(const Call& call);  // one rank: copies only
   void drive(Operation& op);         // until it has ended
   void end(Operation& op, const Status& status);
@@ -203,6 +204,7 @@ class Communicator final : private QueueSource {
   Executor executor_{*this};
   Waiter waiter_;
 
+  bool lending_ = true;
   bool carried_ = false;  // some transport carries messages itself (tcp)
   std::atomic<int> attendants_{0};
   std::atomic<bool> claim_{false};

@@ -1,5 +1,7 @@
 #include "runtime/executor.h"
 
+#include "transport/reference.h"
+
 namespace tutti::runtime {
 
 using algorithms::Lane;
@@ -39,7 +41,10 @@ void Executor::begin(Operation& op) {
   if (sources_.size() < bound.max_operands) {
     sources_.resize(bound.max_operands);
     destinations_.resize(bound.max_operands);
+    payloads_.resize(bound.max_operands);
   }
+  op.lent.clear();
+  if (op.may_lend) op.lent.reserve(bound.peer_operands);
   op.lanes_left = 0;
   op.lanes_done = 0;
   for (uint32_t i = 0; i < bound.plan.lanes.size(); ++i) {
@@ -73,7 +78,7 @@ bool Executor::advance_lane(Operation& op, uint32_t lane_index, Disagreement* fo
       const size_t elements = elements_of(slicing, step, cursor);
       if (elements != 0) {
         if (!peers_ready(op, lane_index, step, found)) return moved;
-        fire(op, lane_index, step, cursor, elements);
+        if (!fire(op, lane_index, step, cursor, elements)) return moved;
         moved = true;
       }
     }
@@ -113,8 +118,9 @@ bool Executor::peers_ready(Operation& op, uint32_t lane_index, const Step& step,
   for (uint32_t i = 0; i < step.sources; ++i) {
     if (operands[i].role != Role::kPeer) continue;
     if (bound[i].recv == nullptr) [[unlikely]] {
-      bound[i].recv = queues_.recv_queue(operands[i].index, op.flight, lane_index);
-      if (bound[i].recv == nullptr) return false;
+      bound[i].recv_end = queues_.recv_end(operands[i].index);
+      if (bound[i].recv_end == nullptr) return false;
+      bound[i].recv = &bound[i].recv_end->queue(op.flight, lane_index);
     }
     const SlotHeader* message = bound[i].recv->peek();
     if (message == nullptr) return false;
@@ -126,8 +132,9 @@ bool Executor::peers_ready(Operation& op, uint32_t lane_index, const Step& step,
   for (uint32_t i = step.sources; i < uint32_t{step.sources} + step.destinations; ++i) {
     if (operands[i].role != Role::kPeer) continue;
     if (bound[i].send == nullptr) [[unlikely]] {
-      bound[i].send = queues_.send_queue(operands[i].index, op.flight, lane_index);
-      if (bound[i].send == nullptr) return false;
+      bound[i].send_end = queues_.send_end(operands[i].index);
+      if (bound[i].send_end == nullptr) return false;
+      bound[i].send = &bound[i].send_end->queue(op.flight, lane_index);
     }
     if (!bound[i].send->ready()) return false;
   }
@@ -150,60 +157,145 @@ std::byte* Executor::local(const Operation& op, const Operand& operand, const Pl
   return base + element * slicing.element_bytes;
 }
 
-void Executor::compute(const Operation& op, const Step& step, uint64_t scaled, size_t elements) {
-  const PreparedCall& call = *op.call;
-  const uint32_t divisor = step.completes ? call.divisor : 0;
-  if (step.sources == 1 && scaled == 0 && divisor == 0) {
-    table_.copy(destinations_.data(), step.destinations, sources_[0], elements * call.slicing.element_bytes,
-                call.streaming);
+const std::byte* Executor::lendable(const Firing& firing, const Place& place) const {
+  const Step& step = firing.step;
+  // The chunks of a run do not lie one after the other.
+  if (!firing.op.may_lend || step.chunks != 1) return nullptr;
+  const std::span sources(firing.operands, step.sources);
+  const std::span destinations(firing.operands + step.sources, step.destinations);
+  const Operand* lent = algorithms::lent_operand(sources, destinations, step.completes);
+  if (lent == nullptr || (lent == sources.data() && firing.scaled != 0)) return nullptr;
+  return local(firing.op, *lent, place);
+}
+
+bool Executor::lends(const Firing& firing, uint32_t destination, const std::byte* lent) const {
+  const transport::SendEnd& end = *firing.bound[destination].send_end;
+  return firing.bytes >= end.lend_from() && end.can_reference(lent, firing.bytes, MemoryKind::kHost);
+}
+
+bool Executor::open_messages(const Firing& firing, std::byte* straight) {
+  for (uint32_t i = 0; i < firing.step.sources; ++i) {
+    if (!firing.is_peer(i)) continue;
+    const SlotHeader& message = *firing.bound[i].recv->peek();
+    if ((message.flags & transport::kReference) == 0) {
+      payloads_[i] = transport::payload_of(&message);
+      continue;
+    }
+    transport::RecvEnd& end = *firing.bound[i].recv_end;
+    payloads_[i] = static_cast<const std::byte*>(end.view(message));
+    if (payloads_[i] != nullptr) continue;
+    std::byte* to = straight;
+    if (to == nullptr) {
+      if (staging_.size() < payloads_.size() * slot_bytes_) staging_.resize(payloads_.size() * slot_bytes_);
+      to = staging_.data() + i * slot_bytes_;
+    }
+    if (!end.pull(message, 0, to, message.bytes).ok()) {
+      close_messages(firing, i);
+      return false;
+    }
+    payloads_[i] = to;
+  }
+  return true;
+}
+
+void Executor::close_messages(const Firing& firing, uint32_t sources) {
+  for (uint32_t i = 0; i < sources; ++i) {
+    if (firing.is_peer(i) && (firing.bound[i].recv->peek()->flags & transport::kReference) != 0)
+      firing.bound[i].recv_end->end_view();
+  }
+}
+
+void Executor::compute(const Firing& firing, size_t elements) {
+  const PreparedCall& call = *firing.op.call;
+  const uint32_t divisor = firing.step.completes ? call.divisor : 0;
+  if (firing.step.sources == 1 && firing.scaled == 0 && divisor == 0) {
+    // A payload that was fetched went to the first destination at once.
+    const uint16_t there = sources_[0] == destinations_[0] ? 1 : 0;
+    if (destination_count_ == there) return;
+    table_.copy(destinations_.data() + there, destination_count_ - there, sources_[0],
+                elements * call.slicing.element_bytes, firing.op.streaming);
     return;
   }
   kernels::ReduceCall reduce;
   reduce.dst = destinations_.data();
-  reduce.destinations = step.destinations;
+  reduce.destinations = destination_count_;
   reduce.src = sources_.data();
-  reduce.sources = step.sources;
+  reduce.sources = firing.step.sources;
   reduce.count = elements;
-  reduce.scaled = scaled;
+  reduce.scaled = firing.scaled;
   reduce.divisor = divisor;
-  reduce.streaming = call.streaming;
-  if (scaled != 0) reduce.scalar = op.scalar;
+  reduce.streaming = firing.op.streaming;
+  if (firing.scaled != 0) reduce.scalar = firing.op.scalar;
   call.reduce(reduce);
 }
 
-void Executor::fire(Operation& op, uint32_t lane_index, const Step& step, const LaneCursor& cursor, size_t elements) {
+bool Executor::fire(Operation& op, uint32_t lane_index, const Step& step, const LaneCursor& cursor, size_t elements) {
   const Slicing& slicing = op.call->slicing;
-  const Operand* operands = op.call->bound->plan.lanes[lane_index].operands.data() + step.first_source;
-  BoundOperand* bound = op.call->bound->queues[op.flight][lane_index].data() + step.first_source;
-  const uint32_t all = uint32_t{step.sources} + step.destinations;
-
-  const auto bytes = static_cast<uint32_t>(elements * slicing.element_bytes);
-  uint64_t scaled = 0;
+  Firing firing{op, step, op.call->bound->plan.lanes[lane_index].operands.data() + step.first_source,
+                op.call->bound->queues[op.flight][lane_index].data() + step.first_source,
+                static_cast<uint32_t>(elements * slicing.element_bytes)};
   if (op.call->op == ReduceOp::kPreMulSum) {
     for (uint32_t i = 0; i < step.sources; ++i)
-      if (operands[i].role == Role::kInput) scaled |= uint64_t{1} << i;
+      if (firing.operands[i].role == Role::kInput) firing.scaled |= uint64_t{1} << i;
   }
+  const std::byte* lent = nullptr;
   size_t done = 0;  // bytes of the message that earlier chunks of the run took
   for (uint32_t chunk = 0; chunk < step.chunks; ++chunk) {
     const Range range = slicing.range(step.first_chunk + chunk, step.chunks, cursor.loop, cursor.slice);
     if (range.size == 0) continue;
     const Place place{chunk, cursor.loop, range.begin, range.begin - (step.first_chunk + chunk) * slicing.chunk};
-    for (uint32_t i = 0; i < step.sources; ++i) {
-      sources_[i] = operands[i].role == Role::kPeer ? transport::payload_of(bound[i].recv->peek()) + done
-                                                    : local(op, operands[i], place);
+    lent = lendable(firing, place);
+    destination_count_ = 0;
+    for (uint32_t i = step.sources; i < firing.all(); ++i) {
+      if (!firing.is_peer(i)) {
+        destinations_[destination_count_++] = local(op, firing.operands[i], place);
+      } else if (lent == nullptr || !lends(firing, i, lent)) {
+        destinations_[destination_count_++] = transport::payload_of(firing.bound[i].send->slot(), firing.bytes) + done;
+      }
     }
-    for (uint32_t i = step.sources; i < all; ++i) {
-      destinations_[i - step.sources] = operands[i].role == Role::kPeer
-                                            ? transport::payload_of(bound[i].send->slot(), bytes) + done
-                                            : local(op, operands[i], place);
+    if (done == 0) {
+      const bool is_copy = step.sources == 1 && firing.scaled == 0 && !(step.completes && op.call->divisor != 0);
+      const bool fetch = is_copy && step.chunks == 1 && destination_count_ != 0;
+      if (!open_messages(firing, fetch ? static_cast<std::byte*>(destinations_[0]) : nullptr)) return false;
     }
-    compute(op, step, scaled, range.size);
+    for (uint32_t i = 0; i < step.sources; ++i)
+      sources_[i] = firing.is_peer(i) ? payloads_[i] + done : local(op, firing.operands[i], place);
+    if (destination_count_ != 0) compute(firing, range.size);
     done += range.size * slicing.element_bytes;
   }
-  for (uint32_t i = step.sources; i < all; ++i)
-    if (bound[i].send != nullptr) bound[i].send->publish(bytes, op.fingerprint);
+  close_messages(firing, step.sources);
+  for (uint32_t i = step.sources; i < firing.all(); ++i)
+    if (firing.is_peer(i)) publish(firing, i, lent);
   for (uint32_t i = 0; i < step.sources; ++i)
-    if (bound[i].recv != nullptr) bound[i].recv->release();
+    if (firing.is_peer(i)) firing.bound[i].recv->release();
+  return true;
+}
+
+void Executor::publish(const Firing& firing, uint32_t destination, const std::byte* lent) {
+  BoundOperand& bound = firing.bound[destination];
+  if (lent == nullptr || !lends(firing, destination, lent)) {
+    bound.send->publish(firing.bytes, firing.op.fingerprint);
+    return;
+  }
+  transport::write_reference(bound.send->slot(), lent);
+  bound.send->publish(firing.bytes, firing.op.fingerprint, transport::kReference);
+  if (bound.lent_until == 0) firing.op.lent.push_back(&bound);
+  bound.lent_until = bound.send->published();
+}
+
+bool Executor::finished(Operation& op) const {
+  if (op.lanes_left != 0) return false;
+  while (!op.lent.empty()) {
+    BoundOperand& bound = *op.lent.back();
+    if (!bound.send->released(bound.lent_until)) return false;
+    bound.lent_until = 0;
+    op.lent.pop_back();
+  }
+  return true;
+}
+
+void Executor::take_back(Operation& op) {
+  for (BoundOperand* bound : op.lent) bound->send_end->revoke();
 }
 
 int Executor::waits_for(const Operation& op, const char** what) {
@@ -223,6 +315,20 @@ int Executor::waits_for(const Operation& op, const char** what) {
       *what = source ? "a message from" : (queues[i].send == nullptr ? "a connection to" : "room in the queue to");
       return static_cast<int>(operands[i].index);
     }
+  }
+  return waits_for_return(op, what);
+}
+
+// The bound operand of a peer has the place of the operand that names it.
+int Executor::waits_for_return(const Operation& op, const char** what) {
+  if (op.lent.empty()) return -1;
+  const BoundOperand* wanted = op.lent.back();
+  const BoundPlan& bound = *op.call->bound;
+  for (uint32_t lane = 0; lane < bound.plan.lanes.size(); ++lane) {
+    const std::vector<BoundOperand>& queues = bound.queues[op.flight][lane];
+    if (wanted < queues.data() || wanted >= queues.data() + queues.size()) continue;
+    *what = "the end of the reading by";
+    return static_cast<int>(bound.plan.lanes[lane].operands[static_cast<size_t>(wanted - queues.data())].index);
   }
   return -1;
 }

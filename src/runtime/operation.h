@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "kernels/kernels.h"
 #include "transport/slot_queue.h"
+#include "transport/transport.h"
 
 namespace tutti::runtime {
 
@@ -26,12 +27,16 @@ inline constexpr uint32_t kMaxLanes = 64;
 // whoever has claimed the communicator.
 struct BoundOperand {
   transport::SendQueue* send = nullptr;
+  transport::SendEnd* send_end = nullptr;
   transport::RecvQueue* recv = nullptr;
+  transport::RecvEnd* recv_end = nullptr;
+  uint64_t lent_until = 0;  // messages of `send` that must be released before the operation's memory is its own again
 };
 struct BoundPlan {
   algorithms::Plan plan;
   std::vector<std::vector<std::vector<BoundOperand>>> queues;  // [flight][lane][operand]
   size_t max_operands = 0;                                     // sources or destinations of one step
+  size_t peer_operands = 0;                                    // in all lanes together
 };
 
 // What is the same for every call of one shape; kept so that a repeated call does no planning.
@@ -68,6 +73,9 @@ struct Operation {
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
   std::byte* scratch = nullptr;
+  bool streaming = false;           // write results past the caches
+  bool may_lend = false;            // the plan and the buffers allow references to input and output
+  std::vector<BoundOperand*> lent;  // through which that was done
   kernels::Scalar scalar;
   uint32_t lanes_left = 0;
   uint64_t lanes_done = 0;  // bit per lane

@@ -19,6 +19,8 @@ namespace tutti::transport {
 struct alignas(kCacheLine) SegmentHeader {
   alignas(kCacheLine) std::atomic<uint32_t> sender_left;
   alignas(kCacheLine) std::atomic<uint32_t> receiver_left;
+  // Set by the sender: what is read from its memory from now on must not be used.
+  alignas(kCacheLine) std::atomic<uint32_t> revoked;
 };
 
 // Owns one mapping. Movable; distinct objects may be used by distinct threads.

@@ -108,6 +108,12 @@ class SendQueue {
     if (carrier_ != nullptr) carrier_->published(channel_);
   }
 
+  // Whether the consumer has released all messages before number `message`.
+  bool released(uint64_t message) {
+    if (consumed_ >= message) return true;
+    consumed_ = ring_.credits->consumed.load(std::memory_order_acquire);
+    return consumed_ >= message;
+  }
   // Messages that the consumer has not released yet (a fresh look).
   uint64_t outstanding() {
     consumed_ = ring_.credits->consumed.load(std::memory_order_acquire);

@@ -74,16 +74,24 @@ class SendEnd {
   virtual SendQueue& queue(uint32_t flight, uint32_t lane) = 0;
   // True when messages published with kReference for [address, address + bytes) can be read by the peer.
   virtual bool can_reference(const void* address, size_t bytes, MemoryKind kind) const = 0;
+  // Bytes from which on that is faster than a copy into a slot; SIZE_MAX: never.
+  virtual size_t lend_from() const = 0;
+  // Takes back the memory of all references that have not been released: when it returns, nobody reads that memory any
+  // more, or what is read is not used. Never waits for another process. Nothing more can be sent over this end.
+  virtual void revoke() = 0;
 };
 
 class RecvEnd {
  public:
   virtual ~RecvEnd() = default;
   virtual RecvQueue& queue(uint32_t flight, uint32_t lane) = 0;
-  // Copies `bytes` bytes at `offset` of the memory that a kReference message names. Only for such messages; where the
-  // memory is mapped, view() gives a pointer instead and nothing is copied.
+  // The memory that a kReference message names, where this process can see it; nullptr where it cannot (then pull()),
+  // and when the sender has revoked it. Each pointer is followed by one end_view() when the reading is done.
+  virtual const void* view(const SlotHeader& message) = 0;
+  virtual void end_view() = 0;
+  // Copies `bytes` bytes at `offset` of that memory. Fails, and reports nothing, when the sender has revoked it; fails
+  // and reports a Failure when it cannot be read.
   virtual Status pull(const SlotHeader& message, size_t offset, void* to, size_t bytes) = 0;
-  virtual const void* view(const SlotHeader& message) const = 0;  // nullptr: not mapped, use pull()
 };
 
 // What failed, and with whom.

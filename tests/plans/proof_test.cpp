@@ -44,6 +44,22 @@ TEST_P(Proof, StatesTheLargestNumberOfSlices) {
   }
 }
 
+// Nor does a generator lend less than it could.
+TEST_P(Proof, LendsWhereverThatIsSafe) {
+  const Generator& generator = *find_generator(Collective::kAllReduce, GetParam());
+  bool too_much = false;
+  for (int nranks = 2; nranks <= 9; ++nranks) {
+    for (const topology::Topology& topology : spreads(nranks)) {
+      auto plans = make_plans(generator, topology, 8, 2);
+      if (plans[0].header.lending == Lending::kAlways) return;
+      const Lending more = plans[0].header.lending == Lending::kNever ? Lending::kOutOfPlace : Lending::kAlways;
+      for (Plan& plan : plans) plan.header.lending = more;
+      too_much = too_much || !check(plans).ok();
+    }
+  }
+  EXPECT_TRUE(too_much);
+}
+
 TEST_P(Proof, ComputesOnceWhereItSaysSo) {
   const Generator& generator = *find_generator(Collective::kAllReduce, GetParam());
   bool more = false;

@@ -217,6 +217,17 @@ TEST(WrongPlan, RaceThatOnlyExistsInPlace) {
               AllOf(HasSubstr("rank 0 lane 0 step 1"), HasSubstr("in place"), HasSubstr("lane 1 step 0")));
 }
 
+// Two ranks that exchange their inputs and write the sum over them may not lend them: neither knows when the other has
+// read.
+TEST(WrongPlan, LentMemoryThatIsOverwritten) {
+  auto plans = by_hand({}, exchange);
+  for (Plan& plan : plans) plan.header.lending = Lending::kOutOfPlace;
+  EXPECT_TRUE(check(plans).ok());
+  for (Plan& plan : plans) plan.header.lending = Lending::kAlways;
+  EXPECT_THAT(rejection(plans), AllOf(HasSubstr("rank 0 lane 0 step 1"), HasSubstr("may write input 0 while"),
+                                      HasSubstr("rank 1 lane 0 step 1"), HasSubstr("rank 0 lane 0 step 0")));
+}
+
 TEST(WrongPlan, ScratchThatTheNextLoopOverwrites) {
   // Lane 1 waits for lane 0 to fill the scratch, but lane 0 does not wait for lane 1 before it fills it again.
   auto plans = by_hand({.lanes = 2}, [](int rank, Schedule& schedule) {

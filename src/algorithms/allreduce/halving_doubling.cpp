@@ -49,6 +49,7 @@ Shape halving_doubling_shape(const Parameters& parameters) {
   shape.scratch_chunks = parameters.nranks() > 2 ? shape.chunks : 0;
   // The last halving step sends its result to the rank it hears from: what is under way must leave a slot free.
   shape.max_slices = std::max<uint32_t>(1, parameters.queue_depth - 1);
+  shape.lending = Lending::kAlways;
   return shape;
 }
 

@@ -103,6 +103,7 @@ Shape hierarchy_shape(const Parameters& parameters) {
   const bool sums = nodes.size() > 1 && static_cast<size_t>(parameters.nranks()) > nodes.size();
   shape.scratch_chunks = sums ? shape.max_chunks : 0;
   shape.max_slices = std::max<uint32_t>(1, parameters.queue_depth - 1);  // as a ring
+  shape.lending = Lending::kAlways;
   return shape;
 }
 
@@ -133,6 +134,7 @@ Shape hierarchy_leaders_shape(const Parameters& parameters) {
   const bool sums = parameters.nranks() > 2 && parameters.topology.nodes() > 1;
   shape.scratch_chunks = sums ? 1 : 0;
   shape.max_slices = parameters.queue_depth;
+  shape.lending = Lending::kOutOfPlace;
   return shape;
 }
 

@@ -8,6 +8,7 @@ Shape one_shot_shape(const Parameters& parameters) {
   Shape shape;
   shape.max_sources = static_cast<uint32_t>(parameters.nranks());
   shape.max_slices = parameters.queue_depth;  // all are sent before the first is taken
+  shape.lending = Lending::kOutOfPlace;
   return shape;
 }
 

@@ -37,6 +37,7 @@ Shape recursive_doubling_shape(const Parameters& parameters) {
   Shape shape;
   shape.scratch_chunks = parameters.nranks() > 2 ? 1 : 0;
   shape.max_slices = parameters.queue_depth;  // partners send all before they take the first
+  shape.lending = Lending::kOutOfPlace;
   return shape;
 }
 

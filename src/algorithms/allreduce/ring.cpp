@@ -34,6 +34,7 @@ Shape ring_shape(const Parameters& parameters) {
   shape.chunks = static_cast<uint32_t>(parameters.nranks());
   // Every rank has all slices of a step under way and needs one free slot to hand one on.
   shape.max_slices = std::max<uint32_t>(1, parameters.queue_depth - 1);
+  shape.lending = Lending::kAlways;
   return shape;
 }
 

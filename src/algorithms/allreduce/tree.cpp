@@ -71,6 +71,7 @@ Shape tree_shape(const Parameters& parameters) {
     shape.streams = 4;
   }
   shape.max_slices = 0;  // nobody ever waits for a later slice
+  shape.lending = Lending::kAlways;
   return shape;
 }
 

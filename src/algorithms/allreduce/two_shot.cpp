@@ -12,6 +12,7 @@ Shape two_shot_shape(const Parameters& parameters) {
   shape.chunks = static_cast<uint32_t>(parameters.nranks());
   // An owner takes a contribution and sends a result in one go: all contributions under way must leave a slot free.
   shape.max_slices = std::max<uint32_t>(1, parameters.queue_depth - 1);
+  shape.lending = Lending::kAlways;
   return shape;
 }
 

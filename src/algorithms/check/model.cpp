@@ -73,6 +73,8 @@ Status check(const std::vector<Plan>& plans) {
     TUTTI_RETURN_IF_ERROR(checker::check_races(model, true));
     TUTTI_RETURN_IF_ERROR(checker::check_symbols(model, true));
   }
+  if (model.header().lending != Lending::kNever) TUTTI_RETURN_IF_ERROR(checker::check_lending(model, false));
+  if (model.header().lending == Lending::kAlways) TUTTI_RETURN_IF_ERROR(checker::check_lending(model, true));
   return {};
 }
 

@@ -79,6 +79,7 @@ Status check_messages(const Model& model);
 Status check_waits(const Model& model);
 // The two that follow rely on the ones above. `in_place`: input and output are one buffer.
 Status check_races(const Model& model, bool in_place);
+Status check_lending(const Model& model, bool in_place);
 Status check_symbols(const Model& model, bool in_place);
 
 template <class... Args>

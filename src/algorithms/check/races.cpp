@@ -5,6 +5,7 @@
 #include <map>
 
 #include "algorithms/check/model.h"
+#include "algorithms/check/order.h"
 #include "algorithms/print.h"
 
 namespace tutti::algorithms::checker {
@@ -47,46 +48,6 @@ std::map<Cell, std::vector<Access>> shared_cells(const Model& model, bool in_pla
   });
   return cells;
 }
-
-// Which steps come after a given one; answers are kept, since the same step is asked for many times.
-class Order {
- public:
-  explicit Order(const Model& model) : model_(model) {}
-
-  // In the same loop, or from a loop to the next one.
-  bool before(StepId first, StepId second, bool next_loop) {
-    const auto& reached = from(first);
-    return reached[second + (next_loop ? model_.steps() : 0)];
-  }
-
- private:
-  // Steps of this loop, then those of the next one.
-  const std::vector<bool>& from(StepId first) {
-    auto [entry, fresh] = reached_.try_emplace(first);
-    std::vector<bool>& reached = entry->second;
-    if (!fresh) return reached;
-    reached.assign(2 * size_t{model_.steps()}, false);
-    std::vector<StepId> open{first};
-    const auto visit = [&](StepId step) {
-      if (!reached[step]) open.push_back(step);
-      reached[step] = true;
-    };
-    while (!open.empty()) {
-      const StepId at = open.back();
-      open.pop_back();
-      const StepId loop = at >= model_.steps() ? model_.steps() : 0;
-      for (const StepId next : model_.successors(at - loop)) visit(next + loop);
-      const Place& where = model_.place(at - loop);
-      if (loop == 0 && where.step + 1 == model_.lane(at).steps.size()) {
-        visit(model_.id(where.rank, where.lane, 0) + model_.steps());
-      }
-    }
-    return reached;
-  }
-
-  const Model& model_;
-  std::map<StepId, std::vector<bool>> reached_;
-};
 
 Status race(const Model& model, const Cell& cell, const Access& a, const Access& b, bool in_place, bool next_loop) {
   const Place& other = model.place(b.step);

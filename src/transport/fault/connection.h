@@ -20,6 +20,8 @@ class Sender final : public SendEnd, private Carrier {
   SendQueue& queue(uint32_t flight, uint32_t lane) override { return queues_.at(flight, lane); }
   // A message may lie here for a while after its memory was given back.
   bool can_reference(const void*, size_t, MemoryKind) const override { return false; }
+  size_t lend_from() const override { return SIZE_MAX; }
+  void revoke() override { inner_.revoke(); }
 
   // --- any thread
   void drop_after(uint64_t messages) { drop_in_.store(countdown(messages)); }

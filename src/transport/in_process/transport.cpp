@@ -94,7 +94,7 @@ Result<std::shared_ptr<Connection>> InProcessTransport::connect(int peer) {
   const std::shared_ptr<Mailbox> mailbox = find(identities_[static_cast<size_t>(peer)]);
   if (mailbox == nullptr) return gone();
   TUTTI_ASSIGN_OR_RETURN(RingMemory memory, RingMemory::anonymous(options_.shape));
-  auto connection = std::make_shared<Connection>(Connection{std::move(memory), options_.doorbell, mailbox->bell()});
+  auto connection = std::make_shared<Connection>(std::move(memory), options_.doorbell, mailbox->bell());
   if (!mailbox->deliver(options_.rank, connection)) return gone();
   return connection;
 }

@@ -47,6 +47,12 @@ bool Sender::can_reference(const void*, size_t bytes, MemoryKind kind) const {
   return ready() && readable_ && kind != MemoryKind::kDevice && bytes <= UINT32_MAX;
 }
 
+void Sender::revoke() {
+  if (!ready()) return;
+  memory_.header().revoked.store(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
 void Sender::open(RingMemory memory, const QueueShape& shape, std::shared_ptr<DoorbellPage> peer_bell, net::Fd socket,
                   bool readable) {
   memory_ = std::move(memory);
@@ -59,7 +65,8 @@ void Sender::open(RingMemory memory, const QueueShape& shape, std::shared_ptr<Do
 
 Receiver::Receiver(Engine& engine, const Peer& peer, pid_t pid, RingMemory memory, const QueueShape& shape,
                    std::shared_ptr<DoorbellPage> peer_bell)
-    : peer_(peer),
+    : engine_(engine),
+      peer_(peer),
       pid_(pid),
       memory_(std::move(memory)),
       peer_bell_(std::move(peer_bell)),
@@ -72,9 +79,15 @@ Receiver::~Receiver() {
 
 Status Receiver::pull(const SlotHeader& message, size_t offset, void* to, size_t bytes) {
   TUTTI_RETURN_IF_ERROR(check_reference(message, offset, bytes));
-  const Status status = read_process(pid_, reference_of(message).address + offset, to, bytes);
+  Status status = read_process(pid_, reference_of(message).address + offset, to, bytes);
+  // Pairs with the fence in revoke(): what was read after the memory was given back is not used.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (memory_.header().revoked.load(std::memory_order_relaxed) != 0)
+    return error(Code::kRemoteError, "{} has taken its memory back", peer_.name());
   if (status.ok()) return {};
-  return error(Code::kRemoteError, "reading {} bytes of {}: {}", bytes, peer_.name(), status.text());
+  status = error(Code::kRemoteError, "reading {} bytes of {}: {}", bytes, peer_.name(), status.text());
+  engine_.fail(peer_.rank, status);
+  return status;
 }
 
 Status read_process(pid_t pid, uint64_t address, void* to, size_t bytes) {

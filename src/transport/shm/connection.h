@@ -34,18 +34,21 @@ class Lifeline final : public Poller::Handler {
 
 class Sender final : public SendEnd {
  public:
-  Sender(Engine& engine, const Peer& peer) : lifeline_(engine, peer) {}
+  Sender(Engine& engine, const Peer& peer, bool lend) : lend_(lend), lifeline_(engine, peer) {}
   ~Sender() override;
 
   bool ready() const override { return ready_.load(std::memory_order_acquire); }
   SendQueue& queue(uint32_t flight, uint32_t lane) override { return queues_.at(flight, lane); }
   bool can_reference(const void* address, size_t bytes, MemoryKind kind) const override;
+  size_t lend_from() const override { return lend_ ? 4096 : SIZE_MAX; }
+  void revoke() override;
 
   // Once, under the claim. `peer_bell`: rung after each message. `readable`: the peer can read this process's memory.
   void open(RingMemory memory, const QueueShape& shape, std::shared_ptr<DoorbellPage> peer_bell, net::Fd socket,
             bool readable);
 
  private:
+  const bool lend_;
   std::atomic<bool> ready_{false};
   bool readable_ = false;
   RingMemory memory_;
@@ -62,12 +65,14 @@ class Receiver final : public RecvEnd {
   ~Receiver() override;
 
   RecvQueue& queue(uint32_t flight, uint32_t lane) override { return queues_.at(flight, lane); }
+  const void* view(const SlotHeader&) override { return nullptr; }  // malloc'ed memory of another process
+  void end_view() override {}
   Status pull(const SlotHeader& message, size_t offset, void* to, size_t bytes) override;
-  const void* view(const SlotHeader&) const override { return nullptr; }  // malloc'ed memory of another process
 
   void watch(net::Fd socket) { lifeline_.watch(std::move(socket), &memory_.header().sender_left); }
 
  private:
+  Engine& engine_;
   const Peer peer_;
   const pid_t pid_;
   RingMemory memory_;

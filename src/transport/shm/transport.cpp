@@ -186,7 +186,7 @@ SendEnd* ShmTransport::sender(int rank) {
   {
     std::lock_guard lock(mutex_);
     if (Sender* made = senders_.find(rank)) return made;
-    end = senders_.publish(rank, std::make_unique<Sender>(*engine_, peer(rank)));
+    end = senders_.publish(rank, std::make_unique<Sender>(*engine_, peer(rank), options_.lend));
     departures_.push_back(std::make_unique<Departure>(*this, rank, end));
     departure = departures_.back().get();
     unfinished_.fetch_add(1, std::memory_order_relaxed);

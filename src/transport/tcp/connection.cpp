@@ -1,5 +1,6 @@
 #include "transport/tcp/connection.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -185,8 +186,12 @@ void Connection::attach(std::vector<net::Fd> sockets) {
     if (Status status = wire->start(); !status.ok()) return lose(std::move(status));
 }
 
-void Connection::lose(Status status) {
+void Connection::shut() {
   for (auto& wire : wires_) wire->shut();
+}
+
+void Connection::lose(Status status) {
+  shut();
   engine_.fail(peer_.rank, std::move(status));
 }
 
@@ -219,6 +224,11 @@ Sender::Sender(Engine& engine, Peer peer, const QueueShape& shape, RingMemory me
 
 bool Sender::can_reference(const void*, size_t bytes, MemoryKind kind) const {
   return kind != MemoryKind::kDevice && bytes <= shape_.slot_bytes;
+}
+
+void Sender::revoke() {
+  // Whoever has the claim is in a call that does not block.
+  while (!engine_.with_claim([this] { shut(); })) sched_yield();
 }
 
 void Sender::set_ready() {

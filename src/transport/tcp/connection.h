@@ -79,6 +79,8 @@ class Connection {
   // The same for one channel, from within a handler.
   void requeue(uint32_t channel);
   void flush_all();
+  // Closes all wires.
+  void shut();
   // For the destructors of the ends: writes what the kernel takes at once, and takes leave.
   void leave();
   // No wire is open any more: nothing can reach the peer.
@@ -105,6 +107,8 @@ class Sender final : public SendEnd, public Connection, private Carrier {
   SendQueue& queue(uint32_t flight, uint32_t lane) override { return queues_.at(flight, lane); }
   // A referenced payload is sent from where it lies, so it must fit into the far slot.
   bool can_reference(const void* address, size_t bytes, MemoryKind kind) const override;
+  size_t lend_from() const override { return SIZE_MAX; }
+  void revoke() override;
 
   // Under the claim: attach() is done.
   void set_ready();
@@ -138,8 +142,9 @@ class Receiver final : public RecvEnd, public Connection, private Carrier {
   ~Receiver() override { leave(); }
 
   RecvQueue& queue(uint32_t flight, uint32_t lane) override { return queues_.at(flight, lane); }
+  const void* view(const SlotHeader&) override { return nullptr; }
+  void end_view() override {}
   Status pull(const SlotHeader& message, size_t offset, void* to, size_t bytes) override;
-  const void* view(const SlotHeader&) const override { return nullptr; }
 
  private:
   struct Channel {
