@@ -265,20 +265,25 @@ bool Executor::fire(Operation& op, uint32_t lane_index, const Step& step, const 
   }
   close_messages(firing, step.sources);
   for (uint32_t i = step.sources; i < firing.all(); ++i)
-    if (firing.is_peer(i)) publish(firing, i, lent);
+    if (firing.is_peer(i)) put(firing, i, lent);
   for (uint32_t i = 0; i < step.sources; ++i)
-    if (firing.is_peer(i)) firing.bound[i].recv->release();
+    if (firing.is_peer(i)) firing.bound[i].recv->give_back();
+  transport::Doorbell::fence();
+  for (uint32_t i = step.sources; i < firing.all(); ++i)
+    if (firing.is_peer(i)) firing.bound[i].send->tell();
+  for (uint32_t i = 0; i < step.sources; ++i)
+    if (firing.is_peer(i)) firing.bound[i].recv->tell();
   return true;
 }
 
-void Executor::publish(const Firing& firing, uint32_t destination, const std::byte* lent) {
+void Executor::put(const Firing& firing, uint32_t destination, const std::byte* lent) {
   BoundOperand& bound = firing.bound[destination];
   if (lent == nullptr || !lends(firing, destination, lent)) {
-    bound.send->publish(firing.bytes, firing.op.fingerprint);
+    bound.send->put(firing.bytes, firing.op.fingerprint);
     return;
   }
   transport::write_reference(bound.send->slot(), lent);
-  bound.send->publish(firing.bytes, firing.op.fingerprint, transport::kReference);
+  bound.send->put(firing.bytes, firing.op.fingerprint, transport::kReference);
   if (bound.lent_until == 0) firing.op.lent.push_back(&bound);
   bound.lent_until = bound.send->published();
 }

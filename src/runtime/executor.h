@@ -80,7 +80,7 @@ class Executor {
   bool open_messages(const Firing& firing, std::byte* straight);
   void close_messages(const Firing& firing, uint32_t sources);
   void compute(const Firing& firing, size_t elements);
-  void publish(const Firing& firing, uint32_t destination, const std::byte* lent);
+  void put(const Firing& firing, uint32_t destination, const std::byte* lent);
   int waits_for_return(const Operation& op, const char** what);
 
   QueueSource& queues_;

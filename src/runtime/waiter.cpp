@@ -42,7 +42,7 @@ bool Waiter::pause(uint32_t* round) {
   }
   if (now < sleep_after_) {
     sched_yield();
-    return (now - spins_) % kYieldsPerLook == 0;
+    return (now - spins_) % kYieldsPerLook == kYieldsPerLook - 1;
   }
   *round = sleep_after_;  // stays here until something moves
   return true;

@@ -17,8 +17,14 @@ struct alignas(64) Doorbell {
 
   // Any thread of any process. Never blocks. Everything written before it is seen by the woken thread.
   void ring() {
-    // Orders the caller's message before the look at `sleepers`; pairs with the fence in prepare_sleep().
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    fence();
+    ring_after_fence();
+  }
+  // The halves of ring(), for several doorbells at once: a fence waits until all writes before it have arrived, which
+  // costs most when other cores hold their lines.
+  // Orders the caller's message before the look at `sleepers`; pairs with the fence in prepare_sleep().
+  static void fence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  void ring_after_fence() {
     if (sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake();
   }

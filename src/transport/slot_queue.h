@@ -99,12 +99,20 @@ class SendQueue {
 
   // Makes the message visible: its payload must be complete at payload_of(slot(), bytes).
   void publish(uint32_t bytes, const Fingerprint& fingerprint, uint32_t flags = 0) {
+    put(bytes, fingerprint, flags);
+    Doorbell::fence();
+    tell();
+  }
+  // The halves of publish(), for several messages at once: put() for each, one Doorbell::fence(), tell() for each.
+  void put(uint32_t bytes, const Fingerprint& fingerprint, uint32_t flags = 0) {
     SlotHeader* header = slot();
     header->bytes = bytes;
     header->flags = flags;
     header->fingerprint = fingerprint;
     header->ready.store(++next_, std::memory_order_release);
-    if (doorbell_ != nullptr) doorbell_->ring();
+  }
+  void tell() {
+    if (doorbell_ != nullptr) doorbell_->ring_after_fence();
     if (carrier_ != nullptr) carrier_->published(channel_);
   }
 
@@ -147,8 +155,14 @@ class RecvQueue {
   }
   // Gives the slot of the message that peek() showed back to the producer.
   void release() {
-    ring_.credits->consumed.store(++next_, std::memory_order_release);
-    if (doorbell_ != nullptr) doorbell_->ring();
+    give_back();
+    Doorbell::fence();
+    tell();
+  }
+  // The halves of release(), as above.
+  void give_back() { ring_.credits->consumed.store(++next_, std::memory_order_release); }
+  void tell() {
+    if (doorbell_ != nullptr) doorbell_->ring_after_fence();
     if (carrier_ != nullptr) carrier_->released(channel_);
   }
 
