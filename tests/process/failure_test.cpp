@@ -1,11 +1,15 @@
 // Nothing hangs, nothing is silently wrong: ranks that die, freeze, abort, leave or disagree. Bounds are ten times
 // those that the library promises (one second), because CI machines are busy.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <random>
 #include <string>
 #include <thread>
 
@@ -22,6 +26,16 @@ std::vector<std::vector<std::string>> environment(int n, bool tcp) {
   return std::vector<std::vector<std::string>>(static_cast<size_t>(n), tcp ? kNoShm : std::vector<std::string>{});
 }
 
+// How data go between the ranks: through shared memory, sockets, or out of the sender's own buffers.
+enum class Wire { kShm, kTcp, kLent };
+const char* name_of(Wire wire) {
+  return wire == Wire::kShm ? "shm" : wire == Wire::kTcp ? "tcp" : "lent";
+}
+std::vector<std::vector<std::string>> environment(int n, Wire wire) {
+  if (wire != Wire::kLent) return environment(n, wire == Wire::kTcp);
+  return std::vector<std::vector<std::string>>(static_cast<size_t>(n), {"TUTTI_LEND=1"});
+}
+
 void note_error(int rank, Shared& shared) {
   shared.seconds[rank].store(now_seconds());
   std::strncpy(shared.text[rank], ncclGetLastError(nullptr), sizeof shared.text[rank] - 1);
@@ -30,10 +44,10 @@ void note_error(int rank, Shared& shared) {
 enum class When { kIdle, kSmall, kLarge };
 struct KillCase {
   When when;
-  bool tcp;
+  Wire wire;
 };
 void PrintTo(const KillCase& c, std::ostream* out) {
-  *out << (c.when == When::kIdle ? "idle" : c.when == When::kSmall ? "8 bytes" : "256 MB") << (c.tcp ? " tcp" : " shm");
+  *out << (c.when == When::kIdle ? "idle" : c.when == When::kSmall ? "8 bytes" : "256 MB") << ' ' << name_of(c.wire);
 }
 
 class Killed : public testing::TestWithParam<KillCase> {};
@@ -64,7 +78,7 @@ TEST_P(Killed, OthersLearnTheName) {
         TUTTI_EXPECT(ncclCommAbort(comm), ncclSuccess);
         return 0;
       },
-      environment(kRanks, param.tcp));
+      environment(kRanks, param.wire));
   ASSERT_TRUE(ranks.wait_counter(0, kRanks));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   const std::string name = "rank 2 (pid " + std::to_string(ranks.pid(kVictim));
@@ -74,16 +88,70 @@ TEST_P(Killed, OthersLearnTheName) {
   for (int rank = 0; rank < kRanks; ++rank) {
     if (rank == kVictim) continue;
     EXPECT_EQ(results[static_cast<size_t>(rank)], 0) << "rank " << rank << ": " << ranks.shared().text[rank];
-    EXPECT_LT(ranks.shared().seconds[rank].load() - killed, kBound) << "rank " << rank;
+    const double seconds = ranks.shared().seconds[rank].load() - killed;
+    EXPECT_LT(seconds, kBound) << "rank " << rank;
+    std::printf("rank %d knew after %.0f ms\n", rank, seconds * 1e3);
     EXPECT_NE(std::string(ranks.shared().text[rank]).find(name), std::string::npos)
         << "rank " << rank << " says: " << ranks.shared().text[rank];
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Killed,
-                         testing::Values(KillCase{When::kIdle, false}, KillCase{When::kIdle, true},
-                                         KillCase{When::kSmall, false}, KillCase{When::kSmall, true},
-                                         KillCase{When::kLarge, false}, KillCase{When::kLarge, true}));
+                         testing::Values(KillCase{When::kIdle, Wire::kShm}, KillCase{When::kIdle, Wire::kTcp},
+                                         KillCase{When::kSmall, Wire::kShm}, KillCase{When::kSmall, Wire::kTcp},
+                                         KillCase{When::kLarge, Wire::kShm}, KillCase{When::kLarge, Wire::kTcp},
+                                         KillCase{When::kLarge, Wire::kLent}));
+
+// Memory that a rank has lent to the others is its own again when its call returns, also after an abort.
+class LentMemory {
+ public:
+  explicit LentMemory(size_t floats) : bytes_(floats * sizeof(float)) {
+    memory_ = static_cast<float*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  }
+  ~LentMemory() { munmap(memory_, bytes_); }
+  LentMemory(const LentMemory&) = delete;
+  LentMemory& operator=(const LentMemory&) = delete;
+  float* get() { return memory_; }
+
+ private:
+  size_t bytes_;
+  float* memory_;
+};
+
+TEST(Lent, IsUnmappedRightAfterAnAbortInTheMiddle) {
+  constexpr int kThreads = 3;
+  constexpr int kRounds = 8;
+  constexpr size_t kCount = size_t{4} << 20;
+  // A process of its own: reading what is gone would kill it.
+  Ranks ranks(1, [](int, Shared&) {
+    std::mt19937 random(7);
+    for (int round = 0; round < kRounds; ++round) {
+      ncclComm_t comms[kThreads];
+      TUTTI_EXPECT(ncclCommInitAll(comms, kThreads, nullptr), ncclSuccess);
+      std::atomic<int> wrong{0};
+      std::vector<std::jthread> threads;
+      for (ncclComm_t comm : comms) {
+        threads.emplace_back([comm, &wrong] {
+          ncclResult_t result = ncclSuccess;
+          while (result == ncclSuccess) {
+            LentMemory in(kCount), out(kCount);
+            std::fill_n(in.get(), kCount, 1.0f);
+            result = ncclAllReduce(in.get(), out.get(), kCount, ncclFloat, ncclSum, comm, nullptr);
+            if (result == ncclSuccess && (out.get()[0] != kThreads || out.get()[kCount - 1] != kThreads)) ++wrong;
+          }
+        });
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(20'000 + random() % 100'000));
+      TUTTI_EXPECT(ncclCommAbort(comms[round % kThreads]), ncclSuccess);
+      threads.clear();
+      for (int i = 0; i < kThreads; ++i)
+        if (i != round % kThreads) TUTTI_EXPECT(ncclCommAbort(comms[i]), ncclSuccess);
+      if (wrong != 0) return 1;
+    }
+    return 0;
+  });
+  EXPECT_EQ(ranks.wait_all(), std::vector<int>{0});
+}
 
 // What rank 1 does differently from the others.
 struct Difference {
