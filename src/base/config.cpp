@@ -11,6 +11,8 @@
 #include <functional>
 #include <map>
 
+#include "base/log.h"
+
 namespace tutti {
 
 namespace {
@@ -165,6 +167,7 @@ Result<Config> Config::from_environment() {
   r.flag("NCCL_COMM_BLOCKING", &c.comm_blocking);
   r.number("TUTTI_NCCL_VERSION", 2000, 99999, &c.reported_version);
   if (!r.status.ok()) return r.status;
+  TUTTI_RETURN_IF_ERROR(check_log_environment());
   TUTTI_RETURN_IF_ERROR(read_secret_file(c));
   return c;
 }

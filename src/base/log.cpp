@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdlib>
@@ -28,9 +29,20 @@ using log_internal::subsystems;
 std::mutex mutex;  // guards the output and the reading of the environment
 int output = STDOUT_FILENO;
 
-const char* variable(const char* ours, const char* nccls) {
+struct Variable {
+  const char* name = nullptr;
+  const char* value = nullptr;  // nullptr: neither is set
+};
+// Ours goes before NCCL's.
+Variable variable(const char* ours, const char* nccls) {
   const char* value = std::getenv(ours);
-  return value != nullptr ? value : std::getenv(nccls);
+  return value != nullptr ? Variable{ours, value} : Variable{nccls, std::getenv(nccls)};
+}
+Variable level_variable() {
+  return variable("TUTTI_DEBUG", "NCCL_DEBUG");
+}
+Variable subsystems_variable() {
+  return variable("TUTTI_DEBUG_SUBSYS", "NCCL_DEBUG_SUBSYS");
 }
 
 std::string upper(std::string_view text) {
@@ -48,7 +60,7 @@ constexpr std::array<std::pair<std::string_view, LogLevel>, 8> kLevels = {{{"NON
                                                                            {"TRACE", LogLevel::kTrace},
                                                                            {"", LogLevel::kNone}}};
 
-constexpr std::array<std::pair<std::string_view, uint32_t>, 14> kSubsystems = {{
+constexpr std::array<std::pair<std::string_view, uint32_t>, 19> kSubsystems = {{
     {"INIT", static_cast<uint32_t>(Subsystem::kInit)},
     {"COLL", static_cast<uint32_t>(Subsystem::kColl)},
     {"P2P", static_cast<uint32_t>(Subsystem::kP2p)},
@@ -62,8 +74,30 @@ constexpr std::array<std::pair<std::string_view, uint32_t>, 14> kSubsystems = {{
     {"PROXY", static_cast<uint32_t>(Subsystem::kProxy)},
     {"BOOTSTRAP", static_cast<uint32_t>(Subsystem::kBootstrap)},
     {"REG", static_cast<uint32_t>(Subsystem::kReg)},
+    // Words of NCCL's that Tutti has nothing to say about.
+    {"ALLOC_HOST", 0},
+    {"NVLS", 0},
+    {"PROFILE", 0},
+    {"RAS", 0},
+    {"DESTROY", 0},
     {"ALL", ~0u},
 }};
+// What NCCL says when it is not asked for more.
+constexpr uint32_t kNcclDefault = static_cast<uint32_t>(Subsystem::kInit) |
+                                  static_cast<uint32_t>(Subsystem::kBootstrap) | static_cast<uint32_t>(Subsystem::kEnv);
+
+template <class Table>
+const typename Table::value_type* find(const Table& table, std::string_view word) {
+  const auto it = std::find_if(table.begin(), table.end(), [word](const auto& entry) { return entry.first == word; });
+  return it == table.end() ? nullptr : &*it;
+}
+template <class Table>
+std::string words(const Table& table) {
+  std::string text;
+  for (const auto& [word, meaning] : table)
+    if (!word.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", ", word);
+  return text;
+}
 
 // "%h" and "%p" in the file's name stand for the host and the process.
 std::string file_name(std::string_view pattern) {
@@ -83,7 +117,7 @@ std::string file_name(std::string_view pattern) {
 }
 
 void read_file_name() {
-  const char* pattern = variable("TUTTI_DEBUG_FILE", "NCCL_DEBUG_FILE");
+  const char* pattern = variable("TUTTI_DEBUG_FILE", "NCCL_DEBUG_FILE").value;
   if (pattern == nullptr || *pattern == '\0') return;
   const std::string name = file_name(pattern);
   if (name == "stdout" || name == "/dev/stdout") return;
@@ -92,31 +126,44 @@ void read_file_name() {
     return;
   }
   const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (file >= 0) output = file;
+  if (file < 0) return;
+  if (output != STDOUT_FILENO && output != STDERR_FILENO) close(output);
+  output = file;
 }
 
-uint32_t read_subsystems() {
-  const char* value = variable("TUTTI_DEBUG_SUBSYS", "NCCL_DEBUG_SUBSYS");
-  if (value == nullptr) return ~0u;
+// Of the list in `value`. *unknown receives the first word that is none of NCCL's.
+uint32_t parse_subsystems(std::string_view value, std::string* unknown) {
   std::string list = upper(value);
   const bool exclude = !list.empty() && list[0] == '^';
   if (exclude) list.erase(0, 1);
   uint32_t chosen = 0;
   for (size_t begin = 0; begin <= list.size();) {
     const size_t end = std::min(list.find(',', begin), list.size());
-    for (const auto& [name, bits] : kSubsystems)
-      if (std::string_view(list).substr(begin, end - begin) == name) chosen |= bits;
+    const std::string_view word = std::string_view(list).substr(begin, end - begin);
+    const auto* entry = find(kSubsystems, word);
+    if (entry != nullptr) {
+      chosen |= entry->second;
+    } else if (!word.empty() && unknown->empty()) {
+      *unknown = word;
+    }
     begin = end + 1;
   }
   return exclude ? ~chosen : chosen;
 }
 
+uint32_t read_subsystems() {
+  const char* value = subsystems_variable().value;
+  std::string unknown;
+  if (value != nullptr) return parse_subsystems(value, &unknown);
+  // Who sets Tutti's own variable wants to hear what Tutti does.
+  return std::getenv("TUTTI_DEBUG") != nullptr ? ~0u : kNcclDefault;
+}
+
 void read_environment() {
-  const char* value = variable("TUTTI_DEBUG", "NCCL_DEBUG");
-  const std::string word = value == nullptr ? "" : upper(value);
-  LogLevel chosen = LogLevel::kWarn;  // a word that we do not know: better too much than too little
-  for (const auto& [name, at] : kLevels)
-    if (word == name) chosen = at;
+  const char* value = level_variable().value;
+  const auto* known = find(kLevels, value == nullptr ? "" : upper(value));
+  // A word that we do not know (check_log_environment() refuses it): better too much than too little.
+  const LogLevel chosen = known == nullptr ? LogLevel::kWarn : known->second;
   if (chosen != LogLevel::kNone) read_file_name();
   subsystems.store(read_subsystems(), std::memory_order_relaxed);
   level.store(static_cast<int>(chosen), std::memory_order_release);
@@ -147,6 +194,18 @@ void write(LogLevel at, std::string text) {
 }
 
 }  // namespace log_internal
+
+Status check_log_environment() {
+  const Variable level_text = level_variable();
+  if (level_text.value != nullptr && find(kLevels, upper(level_text.value)) == nullptr)
+    return error(Code::kInvalidUsage, "{}=\"{}\": accepted is {}", level_text.name, level_text.value, words(kLevels));
+  const Variable list = subsystems_variable();
+  std::string unknown;
+  if (list.value != nullptr) parse_subsystems(list.value, &unknown);
+  if (unknown.empty()) return {};
+  return error(Code::kInvalidUsage, "{}=\"{}\": there is no subsystem {}; accepted is {}, all of them after a \"^\"",
+               list.name, list.value, unknown, words(kSubsystems));
+}
 
 std::mutex& log_mutex() {
   return mutex;

@@ -1,7 +1,8 @@
 // The log: off unless TUTTI_DEBUG (or NCCL_DEBUG) asks for it. Levels: NONE, VERSION, WARN, INFO, TRACE.
 // TUTTI_DEBUG_FILE / NCCL_DEBUG_FILE (%h host, %p pid) redirects it; default stdout, as NCCL.
-// TUTTI_DEBUG_SUBSYS / NCCL_DEBUG_SUBSYS: INIT, COLL, NET, ... as in NCCL; "^X" excludes.
-// Lines: "host:pid:tid [rank] TUTTI INFO text". Thread safe; a line is written with one write(2). Disabled lines cost
+// TUTTI_DEBUG_SUBSYS / NCCL_DEBUG_SUBSYS: INIT, COLL, NET, ... as in NCCL; "^X" excludes. Without them NCCL_DEBUG means
+// INIT,BOOTSTRAP,ENV as in NCCL, and TUTTI_DEBUG everything.
+// Lines: "host:pid:tid TUTTI INFO text". Thread safe; a line is written with one write(2). Disabled lines cost
 // one load.
 #pragma once
 
@@ -11,6 +12,8 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+
+#include "base/status.h"
 
 namespace tutti {
 
@@ -47,6 +50,9 @@ inline bool log_enabled(LogLevel at, Subsystem subsystem) {
 
 // Guards the output. Nothing else is locked under it. For the handlers of a fork, which hold it across.
 std::mutex& log_mutex();
+
+// Names the first word of the variables above that neither NCCL nor Tutti knows.
+Status check_log_environment();
 
 // Reads the environment again (ncclResetDebugInit).
 void log_reset();

@@ -15,10 +15,18 @@ constexpr size_t kSecretAt = sizeof kMagic;
 constexpr size_t kAddressAt = kSecretAt + sizeof(net::Secret);
 constexpr size_t kAgreedAt = kAddressAt + net::SocketAddress::kBytes;
 
-net::Secret derive(std::string_view text) {
+// A secret that a person made may be guessed, and whoever listens in on a handshake can try guesses at home: each one
+// then costs him this much (Argon2id, RFC 9106). Every rank pays once a communicator, also the 500 that may share two
+// cores, hence not more: about 15 ms.
+constexpr unsigned long long kDeriveOperations = 3;
+constexpr size_t kDeriveBytes = size_t{8} << 20;
+constexpr unsigned char kSalt[crypto_pwhash_SALTBYTES + 1] = "tutti secret v1.";  // all ranks must derive the same
+
+Result<net::Secret> derive(std::string_view text) {
   net::Secret secret;
-  crypto_generichash(secret.data(), secret.size(), reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-                     nullptr, 0);
+  if (crypto_pwhash(secret.data(), secret.size(), text.data(), text.size(), kSalt, kDeriveOperations, kDeriveBytes,
+                    crypto_pwhash_ALG_ARGON2ID13) != 0)
+    return error(Code::kSystemError, "TUTTI_SECRET: no {} MiB of memory to derive the key", kDeriveBytes >> 20);
   return secret;
 }
 
@@ -53,7 +61,7 @@ Result<UniqueId> agreed_id(const Config& config) {
     return error(Code::kInvalidArgument, "NCCL_COMM_ID=\"{}\": {}", *config.comm_id, address.status().text());
   id.address = *address;
   if (config.secret.has_value()) {
-    id.secret = derive("tutti secret " + *config.secret);
+    TUTTI_ASSIGN_OR_RETURN(id.secret, derive(*config.secret));
     return id;
   }
   if (!id.address.is_loopback() && !config.insecure)
@@ -64,8 +72,7 @@ Result<UniqueId> agreed_id(const Config& config) {
         *config.comm_id);
   if (!id.address.is_loopback())
     log_warn("TUTTI_INSECURE=1: whoever reaches {} can join the communicator", id.address.to_string());
-  id.secret = derive("tutti without a secret");
-  return id;
+  return id;  // the secret that everybody knows: zeros
 }
 
 }  // namespace tutti::bootstrap

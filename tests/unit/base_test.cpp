@@ -203,6 +203,10 @@ TEST(Config, BadValuesNameVariableValueAndWhatIsAccepted) {
                {"NCCL_CHECK_MODE", "debug", "DEBUG_LOCAL"},
                {"NCCL_COMM_BLOCKING", "yes", "0 to 1"},
                {"TUTTI_SIMD", "MMX", "AVX2"},
+               {"NCCL_DEBUG", "LOUD", "WARN"},
+               {"TUTTI_DEBUG", "2", "INFO"},
+               {"NCCL_DEBUG_SUBSYS", "^INIT,NETT", "COLL"},
+               {"TUTTI_LEND", "yes", "0 to 1"},
                {"TUTTI_SECRET_FILE", "/nowhere/secret", "cannot be read"}};
   for (const auto& c : cases) {
     const Variable variable(c.name, c.value);
@@ -220,6 +224,8 @@ TEST(Config, GoodValuesArrive) {
   const Variable sockets("NCCL_NSOCKS_PERTHREAD", "4");
   const Variable threads("NCCL_SOCKET_NTHREADS", "2");
   const Variable mode("NCCL_CHECK_MODE", "DEBUG_LOCAL");
+  const Variable debug("NCCL_DEBUG", "warn");
+  const Variable subsystems("NCCL_DEBUG_SUBSYS", "^nvls,RAS");
   const auto config = Config::from_environment();
   ASSERT_TRUE(config.ok()) << config.status().text();
   EXPECT_EQ(config->queue_depth, 16u);
